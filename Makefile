@@ -30,8 +30,9 @@ docs: setup ## write the reference pages anew
 
 setup: ## make .venv with the pinned packages
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-		echo "Error: Python 3.11 or later is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1 || echo 'not usable')." >&2; \
-		echo "Hint: install one, then name it: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 3; }
+		echo "Error: Python 3.11 or later is needed; $(PYTHON) is $$($(PYTHON) -c \
+			'import platform; print(platform.python_version())' 2>/dev/null || echo missing)." >&2; \
+		echo "Hint: Install one, then name it: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 3; }
 	@$(PYTHON) -m tools.setup
 
 system-packages: ## install the servers and commands that the tests start

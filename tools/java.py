@@ -15,19 +15,19 @@ HINT = "Install one, for example with `sudo apt-get install -y openjdk-17-jre-he
 def require_java(oldest: int = 17) -> None:
     """Stop early where Spark could not start later."""
     java = _java()
-    if java is None:
-        raise Problem(f"Java {oldest} or later is needed, and there is no `java` here.", hint=HINT)
+    if shutil.which(java) is None:
+        raise Problem(f"Java {oldest} or later is needed, and `{java}` is not there.", hint=HINT)
     version = _version(java)
     if version < oldest:
         raise Problem(
-            f"Java {oldest} or later is needed; {java} is Java {version or 'of an unknown version'}.", hint=HINT
+            f"Java {oldest} or later is needed; `{java}` is Java {version or 'of unknown version'}.", hint=HINT
         )
 
 
-def _java() -> str | None:
+def _java() -> str:
     # The order Spark's own launcher uses.
     home = os.environ.get("JAVA_HOME")
-    return shutil.which(f"{home}/bin/java" if home else "java")
+    return f"{home}/bin/java" if home else "java"
 
 
 def _version(java: str) -> int:

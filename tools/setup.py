@@ -12,7 +12,7 @@ import time
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from tools import packages
 from tools.java import require_java
@@ -41,12 +41,10 @@ def set_up(root: Path, cache: Path) -> None:
     """Make a new virtual environment and fill it."""
     started = time.monotonic()
     print("Setting up .venv with the pinned packages; the first time on a machine takes minutes …", flush=True)
-    venv, wheels = root / ".venv", cache / "wheels"
+    wheels = cache / "wheels"
     wheels.mkdir(exist_ok=True)
-    make_venv(venv)
-    house = Wheelhouse(wheels, venv / "bin/python", venv / "setup.log")
-    house.install(root / "constraints.txt")
-    house.install_project(root)
+    make_venv(root / ".venv")
+    Wheelhouse(wheels, root).install()
     print(f"Set up in {time.monotonic() - started:.0f} s.", flush=True)
 
 
@@ -87,9 +85,17 @@ def locked(path: Path) -> Iterator[None]:
     """Let one set-up at a time work with the cache; a killed one leaves no lock behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
-        os.set_inheritable(file.fileno(), True)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        os.set_inheritable(file.fileno(), True)  # what set-up started keeps the lock too
+        _wait_for(file)
         yield
+
+
+def _wait_for(file: TextIO) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("Another set-up is at work on this machine; waiting for it …", flush=True)
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 if __name__ == "__main__":

@@ -20,41 +20,46 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+PINS = "constraints.txt"
+
+
 @dataclass(frozen=True)
 class Wheelhouse:
-    """The wheels of one user, and the pip of one virtual environment that works with them."""
+    """The wheels of one user, and the virtual environment of one clone that is filled from them."""
 
     folder: Path
-    python: Path
-    log: Path
+    clone: Path
 
-    def install(self, pins: Path) -> None:
-        """Install every pinned package, fetching first what is not here."""
-        if self._installed(pins):
-            return
-        self._fetch(pins)
-        if not self._installed(pins):
-            raise Problem("The fetched packages do not install.", hint=f"What pip said is in {self.log}.")
+    @property
+    def log(self) -> Path:
+        """Where all that pip said is kept."""
+        return self.clone / ".venv/setup.log"
 
-    def install_project(self, root: Path) -> None:
-        """Install the project itself, editable, with the build backend that is already there."""
-        if not self._pip("install", "--no-index", "--no-deps", "--no-build-isolation", "--editable", root):
-            raise Problem("The project itself does not install.", hint=f"What pip said is in {self.log}.")
+    def install(self) -> None:
+        """Install every pinned package, fetching first what is not here, then the project itself."""
+        if not self._install_pins():
+            self._fetch()
+            self._require(
+                self._install_pins(),
+                "The fetched packages do not install.",
+                "Check the free disk space, then run it again.",
+            )
+        project = self._pip("install", "--no-index", "--no-deps", "--no-build-isolation", "--editable", ".")
+        self._require(project, "The project itself does not install.", "Check what pyproject.toml names.")
 
-    def _installed(self, pins: Path) -> bool:
+    def _install_pins(self) -> bool:
         # The pins are complete, so nothing is resolved; bytecode comes with the first import.
         where = ("--no-index", "--find-links", self.folder, "--no-deps", "--no-compile")
-        return self._pip("install", *where, "--requirement", pins)
+        return self._pip("install", *where, "--requirement", PINS)
 
-    def _fetch(self, pins: Path) -> None:
+    def _fetch(self) -> None:
         scratch = self._empty_scratch()
         drop_damaged(self.folder)
         # pip's own cache would keep PySpark, half a gigabyte, a second time.
         where = ("--no-cache-dir", "--no-deps", "--find-links", self.folder, "--wheel-dir", scratch / "wheels")
-        with showing(lambda: progress(pins, self.log)):
-            fetched = self._pip("wheel", *where, "--requirement", pins, **building(pins, scratch / "tmp"))
-        if not fetched:
-            raise unfetched(self.log)
+        with showing(lambda: progress(self.clone / PINS, self.log)):
+            fetched = self._pip("wheel", *where, "--requirement", PINS, **building(scratch / "tmp"))
+        self._require(fetched, reason(self.log), "Check the network and pip's settings, then run it again.")
         for wheel in (scratch / "wheels").iterdir():
             wheel.replace(self.folder / wheel.name)
         shutil.rmtree(scratch)
@@ -67,18 +72,31 @@ class Wheelhouse:
         return scratch
 
     def _pip(self, *arguments: str | Path, **variables: str) -> bool:
-        command = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input", *map(str, arguments)]
+        command = [
+            self.clone / ".venv/bin/python",
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "--no-input",
+            *arguments,
+        ]
+        environment = {**os.environ, **variables}
         with self.log.open("a", encoding="utf-8") as log:
             # Open files are passed on, so that pip keeps the lock should set-up be killed.
             done = subprocess.run(
-                command, stdout=log, stderr=log, env={**os.environ, **variables}, close_fds=False, check=False
+                command, cwd=self.clone, env=environment, stdout=log, stderr=log, close_fds=False, check=False
             )
         return done.returncode == 0
 
+    def _require(self, done: bool, otherwise: str, advice: str) -> None:
+        if not done:
+            raise Problem(otherwise, hint=f"{advice} What pip said is in {self.log}.")
 
-def building(pins: Path, scratch: Path) -> dict[str, str]:
+
+def building(scratch: Path) -> dict[str, str]:
     """Say which variables make pip build with pinned tools, in a scratch folder."""
-    return {"TMPDIR": str(scratch), "PIP_CONSTRAINT": str(pins), "PIP_BUILD_CONSTRAINT": str(pins)}
+    # A name alone, not a path: pip splits these variables at spaces.
+    return {"TMPDIR": str(scratch), "PIP_CONSTRAINT": PINS, "PIP_BUILD_CONSTRAINT": PINS}
 
 
 def drop_damaged(folder: Path) -> None:
@@ -98,11 +116,8 @@ def progress(pins: Path, log: Path) -> str:
     return f"Fetching packages {bar(started, total)} {steps[-1].split()[-1] if steps else ''}"
 
 
-def unfetched(log: Path) -> Problem:
-    """Tell a missing network from any other reason."""
-    said = log.read_text(encoding="utf-8", errors="replace")
-    if "connection broken by" in said:
-        what = "The pinned packages are not in the cache yet, and the package index cannot be reached."
-    else:
-        what = "The pinned packages could not be fetched or built."
-    return Problem(what, hint=f"Check the network and pip's settings, then run it again; what pip said is in {log}.")
+def reason(log: Path) -> str:
+    """Tell a missing network from any other reason for fetching nothing."""
+    if "connection broken by" in log.read_text(encoding="utf-8", errors="replace"):
+        return "The package index cannot be reached, and the packages are not in the cache yet."
+    return "The pinned packages could not be fetched or built."
