@@ -27,6 +27,7 @@ class DeltaworksError(Exception):
     def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
+        self.record: str | None = None  # the folder of the run that failed, once it has one
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Subclasses take other arguments, so the default (class, args) would not revive them.

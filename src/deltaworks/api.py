@@ -1,0 +1,156 @@
+"""The public Python surface. This is an edge: the process environment is read here when none is given."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.errors import ConfigError, DeltaworksError
+from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig, checked
+from deltaworks.pipeline.document import Document, read_document
+from deltaworks.pipeline.keys import commit_for
+from deltaworks.pipeline.project import find_project
+from deltaworks.pipeline.workspace import SparkEdge, Workspace
+from deltaworks.runs.record import new_run_id
+from deltaworks.runs.result import LoadResult, RunResult
+from deltaworks.spark.errors import explained
+from deltaworks.vault.environment import EnvironmentVault
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from deltaworks.lake.mode import WriteMode
+    from deltaworks.pipeline.plan import Plan
+    from deltaworks.vault.credential import CredentialVault
+
+
+def run(
+    path_or_config: str | Path | Mapping[str, Any],
+    *,
+    spark: SparkSession | None = None,
+    variables: Mapping[str, str] | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 - the same name as --set
+    vault: CredentialVault | None = None,
+    key: str | None = None,
+    again: bool = False,
+    check: bool = True,
+) -> RunResult:
+    """Run a pipeline file, or a pipeline given as a mapping, and say what landed.
+
+    With `check=False` a failure is returned in the result instead of raised.
+    """
+    workspace = _workspace(path_or_config, spark, variables, vault)
+    config = workspace.check(_document(path_or_config), set)
+    file = None if isinstance(path_or_config, Mapping) else str(path_or_config)
+    try:
+        return workspace.run(config, file=file, key=key, again=again)
+    except DeltaworksError as error:
+        if check or error.record is None:
+            raise
+        record = Path(error.record)
+        failed = LoadResult.failure(error)
+        return RunResult(run_id=record.name, pipeline_id=config.pipeline_id, load=failed, record=record)
+    finally:
+        workspace.shared.stop()
+
+
+def validate(path: str | Path, *, variables: Mapping[str, str] | None = None) -> PipelineConfig:
+    """Check a pipeline file without starting anything; raises what is wrong with it."""
+    return _workspace(path, None, variables, None).read(Path(path))
+
+
+def plan(
+    path: str | Path,
+    *,
+    spark: SparkSession | None = None,
+    variables: Mapping[str, str] | None = None,
+    vault: CredentialVault | None = None,
+) -> Plan:
+    """Say what running a pipeline file would do; writes nothing."""
+    workspace = _workspace(path, spark, variables, vault)
+    try:
+        return workspace.plan(workspace.read(Path(path)))
+    finally:
+        workspace.shared.stop()
+
+
+def extract(config: Mapping[str, Any], *, spark: SparkSession, vault: CredentialVault | None = None) -> DataFrame:
+    """The rows of a source, given as the `extract` part of a pipeline file."""
+    source = checked(ExtractPart, Document({"extract": dict(config)})).extract
+    return source.read(spark, source.fixed())
+
+
+def load(
+    rows: DataFrame,
+    config: Mapping[str, Any],
+    mode: WriteMode | str,
+    *,
+    vault: CredentialVault | None = None,
+    pipeline_id: str | None = None,
+    key: str | None = None,
+) -> LoadResult:
+    """Write rows to a sink, given as the `load` part of a pipeline file; a failure is returned, not raised.
+
+    An upsert stamps the rows' own session for its one statement: do not write through
+    that session from another thread meanwhile. A key needs a `pipeline_id`.
+    """
+    started = time.monotonic()
+    try:
+        part = checked(LoadPart, Document({"load": dict(config), "writeMode": str(mode)}))
+        result = _loaded(rows, part, pipeline_id, key)
+    except DeltaworksError as error:
+        result = LoadResult.failure(error)
+    return result.after(time.monotonic() - started)
+
+
+def _loaded(rows: DataFrame, part: LoadPart, pipeline_id: str | None, key: str | None) -> LoadResult:
+    if key is not None and pipeline_id is None:
+        raise ConfigError("A key needs a pipeline_id.", hint="Give pipeline_id too: keys are counted per pipeline.")
+    with explained("load"):
+        part.load.plan(rows, part.write_mode)
+        commit, landed = commit_for(part.load, run_id=new_run_id(), pipeline=pipeline_id, key=key)
+        return landed or part.load.write(rows, part.write_mode, commit)
+
+
+def cache_folder(variables: Mapping[str, str]) -> Path:
+    """Where jars and the like are kept between runs."""
+    base = variables.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "deltaworks"
+
+
+def spark_edge(variables: Mapping[str, str], session: SparkSession | None = None) -> SparkEdge:
+    """What the environment says about Spark."""
+    ivy = variables.get("DELTAWORKS_IVY_SETTINGS")
+    return SparkEdge(
+        cache=cache_folder(variables),
+        master=variables.get("DELTAWORKS_MASTER"),
+        java_home=variables.get("JAVA_HOME"),
+        ivy_settings=Path(ivy) if ivy else None,
+        session=session,
+    )
+
+
+def _workspace(
+    path_or_config: str | Path | Mapping[str, Any],
+    spark: SparkSession | None,
+    variables: Mapping[str, str] | None,
+    vault: CredentialVault | None,
+) -> Workspace:
+    environment = dict(os.environ)
+    given = environment if variables is None else variables
+    start = Path.cwd() if isinstance(path_or_config, Mapping) else Path(path_or_config).absolute().parent
+    return Workspace(
+        project=find_project(start, None, given),
+        variables=given,
+        vault=vault or EnvironmentVault(environment),
+        spark=spark_edge(environment, spark),
+    )
+
+
+def _document(path_or_config: str | Path | Mapping[str, Any]) -> Document:
+    if isinstance(path_or_config, Mapping):
+        return Document(dict(path_or_config))
+    return read_document(Path(path_or_config))

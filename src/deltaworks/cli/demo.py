@@ -1,0 +1,3 @@
+"""`deltaworks demo`."""
+def demo() -> None:
+    """Demo."""

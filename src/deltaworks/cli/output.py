@@ -1,0 +1,115 @@
+"""How things look on a terminal, and in a file."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from deltaworks.errors import DeltaworksError
+    from deltaworks.runs.result import RunResult
+
+
+def to_stdout() -> Console:
+    """Where results go."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def to_stderr() -> Console:
+    """Where progress and errors go."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """Print a value for machines."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def print_error(error: DeltaworksError) -> None:
+    """What happened and what to do, a line each; where a run failed, where to read more."""
+    console = to_stderr()
+    console.print(f"[red]Error:[/] {escape(str(error))}", soft_wrap=True)
+    console.print(f"Hint: {escape(error.hint)}", soft_wrap=True)
+    if error.record:
+        run_id = error.record.rpartition("/")[2]
+        console.print(f"Record: {escape(error.record)}", soft_wrap=True)
+        console.print(f"See it: deltaworks runs show {run_id}{_elsewhere(error.record)}", soft_wrap=True)
+
+
+def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+    """Print a table without frames; numbers stand right."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    body = [[_shown(cell) for cell in row] for row in rows]
+    numbers = [all(_is_number(row[at]) for row in body) and bool(body) for at in range(len(headers))]
+    for header, number in zip(headers, numbers, strict=True):
+        table.add_column(header, justify="right" if number else "left", overflow="fold")
+    for row in body:
+        table.add_row(*(escape(cell) for cell in row))
+    Console(highlight=False).print(table)
+
+
+def print_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """Print names and values, a line each."""
+    pairs = [(name, _shown(value)) for name, value in facts]
+    width = max((len(name) for name, _ in pairs), default=0)
+    console = to_stdout()
+    for name, value in pairs:
+        console.print(f"[bold]{escape(name.ljust(width))}[/]  {escape(value)}")
+
+
+def print_result(result: RunResult) -> None:
+    """The few numbers of one run."""
+    load = result.load
+    if load.already_landed:
+        version = "" if load.version is None else f" as version {load.version}"
+        to_stdout().print(f"[bold]{result.pipeline_id}[/]: already landed{version}; nothing was written.")
+        return
+    headers = ("read", "inserted", "updated", "deleted", "version", "seconds")
+    version = "-" if load.version is None else load.version
+    seconds = f"{load.seconds:.1f}"
+    row = (load.rows_read, load.rows_inserted, load.rows_updated, load.rows_deleted, version, seconds)
+    print_rows(headers, [row], title=f"{result.pipeline_id}")
+
+
+def size(count: int) -> str:
+    """Bytes as people say them."""
+    amount = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
+
+
+def log_to_stderr() -> None:
+    """Show the log as it is written."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(run)s %(message)s", datefmt="%H:%M:%S", defaults={"run": "-"}))
+    logging.getLogger("deltaworks").addHandler(handler)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(",", "").replace(".", "").replace("-", "").isdigit() or text == "-"
+
+
+def _elsewhere(record: str) -> str:
+    from pathlib import Path
+
+    from deltaworks.cli.edge import project_here
+
+    runs = Path(record).parent.parent
+    return "" if project_here(None).runs == runs else f" --runs {runs}"

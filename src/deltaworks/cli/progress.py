@@ -1,0 +1,70 @@
+"""Live progress on stderr: a moving bar on a terminal, one line a stage elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from rich.markup import escape
+from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from deltaworks.cli.output import to_stderr
+
+if TYPE_CHECKING:
+    from deltaworks.runs.events import Stage
+    from deltaworks.spark.jars import JarProgress
+
+WORDS = {
+    "extract": "looking at the source",
+    "session": "starting Spark",
+    "plan": "checking every step",
+    "load": "loading",
+}
+
+
+class Progress:
+    """Shows what a run is doing. Use as a context manager; quiet, it shows nothing."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._console = to_stderr()
+        self._quiet = quiet
+        self._live = self._console.is_terminal and not quiet
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=16), TimeElapsedColumn())
+        self._bars = Bars(*columns, console=self._console, transient=True, disable=not self._live)
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def say(self, text: str, done: int | None = None, total: int | None = None) -> None:
+        """Show that something new is being done."""
+        if self._live:
+            if self._task is not None:
+                self._bars.remove_task(self._task)
+            self._task = self._bars.add_task(escape(text), total=total, completed=done or 0)
+        elif not self._quiet:
+            self._console.print(escape(text), soft_wrap=True)
+
+    def pause(self) -> None:
+        """Clear the line, so that a result can be printed."""
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+            self._bars.refresh()
+            self._task = None
+
+    def stage(self, stage: Stage) -> None:
+        """A run has come to a new stage."""
+        self.say(f"{stage.pipeline}: {WORDS.get(stage.name, stage.name)}")
+
+    def tasks(self, done: int, total: int) -> None:
+        """Spark has done some of its tasks."""
+        if self._live and self._task is not None:
+            self._bars.update(self._task, completed=done, total=total)
+
+    def jar(self, jar: JarProgress) -> None:
+        """A jar has been fetched and checked."""
+        self.say(f"fetching jars, {jar.done} of {jar.total}: {jar.name}", jar.done, jar.total)

@@ -1,0 +1,38 @@
+"""`deltaworks validate`: check pipeline files without starting anything."""
+
+from __future__ import annotations
+
+import typer
+
+from deltaworks.cli.options import Env, Files, Json, Set
+from deltaworks.cli.output import print_json, to_stdout
+from deltaworks.errors import DeltaworksError
+
+
+def validate(files: Files, settings: Set = [], environment: Env = None, as_json: Json = False) -> None:  # noqa: B006 - typer copies it
+    """Check pipeline files: keys, types, impossible combinations. Starts no JVM."""
+    from deltaworks.cli.edge import workspace
+    from deltaworks.pipeline.overrides import parsed
+
+    problems: list[dict[str, str]] = []
+    for file in files:
+        try:
+            workspace(file, environment=environment).read(file, parsed(settings))
+        except DeltaworksError as error:
+            found = getattr(error, "problems", None) or [(str(error), error.hint)]
+            problems += [{"file": str(file), "problem": problem, "hint": hint} for problem, hint in found]
+    if as_json:
+        print_json({"valid": not problems, "problems": problems})
+    else:
+        _show(files, problems)
+    if problems:
+        raise typer.Exit(2)
+
+
+def _show(files: Files, problems: list[dict[str, str]]) -> None:
+    console = to_stdout()
+    for found in problems:
+        console.print(f"[red]Error:[/] {found['problem']}", markup=True)
+        console.print(f"Hint: {found['hint']}", markup=False)
+    if not problems:
+        console.print(f"{', '.join(str(file) for file in files)}: valid", markup=False)

@@ -1,0 +1,99 @@
+"""What every commit of ours says about itself: the public format of `commitInfo.userMetadata`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Delta's own idempotence marker, the `txn` action: an application and how far it got."""
+
+    app_id: str
+    version: int
+
+
+def keyed_app_id(pipeline: str, key: str) -> str:
+    """The application id of a keyed run, one per key, so that keys never block each other."""
+    return f"deltaworks/{pipeline}#{key}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """How far a source was read, and which source it was."""
+
+    source: str
+    start: Any = None
+    end: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Spell it as the commit does."""
+        return {"source": self.source, "from": self.start, "to": self.end}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One commit to be made: who makes it, why, and the mark that lets it land only once."""
+
+    run_id: str
+    pipeline: str | None = None
+    batch: int | None = None
+    position: Position | None = None
+    key: str | None = None
+    attempt: int = 1
+    schema: str | None = None
+    user: str | None = None
+    host: str | None = None
+    mark: Mark | None = None  # travels as the txn action, not in the metadata
+    seen: int = -1  # the table's version when this was decided; what we look for lies after it
+
+    def again(self) -> Commit:
+        """The same commit, tried once more."""
+        return replace(self, attempt=self.attempt + 1)
+
+    def to_json(self) -> str:
+        """Spell it as one line, the same from every engine."""
+        fields = {
+            "deltaworks": FORMAT,
+            "pipeline": self.pipeline,
+            "run": self.run_id,
+            "batch": self.batch,
+            "position": self.position.to_dict() if self.position else None,
+            "key": self.key,
+            "attempt": self.attempt,
+            "schema": self.schema,
+            "user": self.user,
+            "host": self.host,
+        }
+        return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+
+
+def parsed(metadata: str | None) -> Commit | None:
+    """Read a commit's `userMetadata`; none when it is not ours."""
+    fields = _ours(metadata)
+    if fields is None:
+        return None
+    found = fields.get("position")
+    return Commit(
+        run_id=fields["run"],
+        pipeline=fields.get("pipeline"),
+        batch=fields.get("batch"),
+        position=Position(source=found["source"], start=found["from"], end=found["to"]) if found else None,
+        key=fields.get("key"),
+        attempt=fields.get("attempt", 1),
+        schema=fields.get("schema"),
+        user=fields.get("user"),
+        host=fields.get("host"),
+    )
+
+
+def _ours(metadata: str | None) -> dict[str, Any] | None:
+    try:
+        fields = json.loads(metadata or "null")
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) and "deltaworks" in fields and "run" in fields else None

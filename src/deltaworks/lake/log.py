@@ -1,0 +1,135 @@
+"""A table's commits, read as the files they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.errors import RunError
+from deltaworks.lake.commit import Commit, Mark, parsed
+from deltaworks.lake.storage import Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_COMMIT = re.compile(r"^(\d{20})\.json$")
+_CHECKPOINT = re.compile(r"^\d{20}\.checkpoint\..*parquet$|^\d{20}\.checkpoint\..*json$")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """How many data files, and how large together."""
+
+    count: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedCommit:
+    """One commit as the log holds it."""
+
+    version: int
+    timestamp: int | None
+    operation: str | None
+    parameters: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    ours: Commit | None
+    marks: tuple[Mark, ...]
+    read_version: int | None
+    added: Files
+    removed: Files
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether this commit is the one that carried `mark`."""
+        return mark in self.marks
+
+
+class Log:
+    """The commits of one table, newest last."""
+
+    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+        self.uri = uri
+        self._folder = Folder.of(uri, storage_options)
+
+    def versions(self) -> tuple[int, ...]:
+        """The versions whose commit file is still there, in order."""
+        names = self._folder.names("_delta_log")
+        return tuple(sorted(int(match[1]) for name in names if (match := _COMMIT.match(name))))
+
+    def readable(self) -> range:
+        """The versions time travel can reach: back to the start, or to the oldest checkpoint that is left."""
+        versions = self.versions()
+        if not versions:
+            return range(0)
+        kept = [int(name[:20]) for name in self._folder.names("_delta_log") if _CHECKPOINT.match(name)]
+        return range(0 if versions[0] == 0 else min(kept, default=versions[0]), versions[-1] + 1)
+
+    def latest(self) -> int | None:
+        """The newest version; none when there is no table here."""
+        return max(self.versions(), default=None)
+
+    def commit(self, version: int) -> LoggedCommit:
+        """Read one commit."""
+        name = f"_delta_log/{version:020}.json"
+        text = self._folder.read(name)
+        try:
+            actions = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError as error:
+            raise DamagedLogError(self.uri, name) from error
+        if not actions:
+            raise DamagedLogError(self.uri, name)
+        return _logged(version, actions)
+
+    def times(self) -> dict[int, datetime]:
+        """When each version was made; never going backwards, even where clocks did."""
+        times: dict[int, datetime] = {}
+        latest = datetime.fromtimestamp(0, UTC)
+        for version in self.versions():
+            made = self.commit(version).timestamp
+            latest = latest if made is None else max(latest, datetime.fromtimestamp(made / 1000, UTC))
+            times[version] = latest
+        return times
+
+    def since(self, version: int) -> Iterator[LoggedCommit]:
+        """The commits after `version`, oldest first."""
+        return (self.commit(found) for found in self.versions() if found > version)
+
+    def back(self) -> Iterator[LoggedCommit]:
+        """All commits that are still there, newest first."""
+        return (self.commit(found) for found in reversed(self.versions()))
+
+
+class DamagedLogError(RunError):
+    """A commit file is empty or cut short."""
+
+    def __init__(self, uri: str, name: str) -> None:
+        super().__init__(
+            f"The commit file {name} of {uri} is damaged.",
+            hint="Restore that file from a backup; nothing was written.",
+        )
+
+
+def _logged(version: int, actions: list[dict[str, Any]]) -> LoggedCommit:
+    info = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    metadata = info.get("userMetadata")
+    txns = [action["txn"] for action in actions if "txn" in action]
+    return LoggedCommit(
+        version=version,
+        timestamp=info.get("inCommitTimestamp", info.get("timestamp")),
+        operation=info.get("operation"),
+        parameters=info.get("operationParameters") or {},
+        metrics=info.get("operationMetrics") or {},
+        ours=parsed(metadata if isinstance(metadata, str) else None),
+        marks=tuple(Mark(txn["appId"], txn["version"]) for txn in txns),
+        read_version=info.get("readVersion"),
+        added=_files(actions, "add"),
+        removed=_files(actions, "remove"),
+    )
+
+
+def _files(actions: list[dict[str, Any]], kind: str) -> Files:
+    sizes = [action[kind].get("size") or 0 for action in actions if kind in action]
+    return Files(len(sizes), sum(sizes))

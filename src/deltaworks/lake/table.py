@@ -1,0 +1,180 @@
+"""A Delta table, looked at without a JVM."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from deltaworks.errors import ConfigError, RunError
+from deltaworks.lake.log import Files, Log, LoggedCommit
+from deltaworks.lake.schema import Column, columns
+from deltaworks.lake.storage import local_path
+from deltaworks.lake.travel import instant, version_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    import pyarrow as pa
+    from deltalake import DeltaTable
+
+
+def open_table(
+    uri: str | Path,
+    *,
+    version: int | None = None,
+    timestamp: datetime | str | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Table:
+    """Open a Delta table, now or as it was at a version or a time (UTC where no zone is given)."""
+    if version is not None and timestamp is not None:
+        raise ConfigError("A table is opened at a version or at a time, not both.", hint="Leave one of them out.")
+    log = Log(str(uri), storage_options)
+    readable = log.readable()
+    if not readable:
+        raise NotATableError(str(uri))
+    if timestamp is not None:
+        version = version_at(log, instant(timestamp))
+    if version is not None and version not in readable:
+        raise VersionNotFoundError(str(uri), version, readable)
+    return Table(log, readable[-1] if version is None else version, dict(storage_options or {}))
+
+
+class Table:
+    """One version of a Delta table; it stays that version however the table goes on."""
+
+    def __init__(self, log: Log, version: int, storage_options: dict[str, str]) -> None:
+        self.log = log
+        self.uri = log.uri
+        self.version = version
+        self._delta = _opened(log, version, storage_options)
+
+    def __repr__(self) -> str:
+        return f"Table({self.uri!r}, version={self.version})"
+
+    @cached_property
+    def schema_json(self) -> str:
+        """The schema as the log spells it."""
+        return self._delta.schema().to_json()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema."""
+        import pyarrow
+
+        return pyarrow.schema(self._delta.schema().to_arrow())
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Names and types as people read them."""
+        return columns(self.schema_json)
+
+    @property
+    def id(self) -> str:
+        """The table's own identity; a recreated table has another."""
+        return str(self._delta.metadata().id)
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The columns whose values are folders."""
+        return tuple(self._delta.metadata().partition_columns)
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The table properties that were set."""
+        return dict(self._delta.metadata().configuration)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What a reader or writer must be able to do, by name."""
+        protocol = self._delta.protocol()
+        return tuple(sorted({*(protocol.reader_features or ()), *(protocol.writer_features or ())}))
+
+    @property
+    def protocol(self) -> tuple[int, int]:
+        """The reader and writer versions a client needs."""
+        protocol = self._delta.protocol()
+        return protocol.min_reader_version, protocol.min_writer_version
+
+    @cached_property
+    def files(self) -> Files:
+        """How many data files this version has, and their bytes."""
+        import pyarrow
+
+        sizes = pyarrow.table(self._delta.get_add_actions())["size_bytes"].to_pylist()
+        return Files(len(sizes), sum(sizes))
+
+    @property
+    def rows(self) -> int:
+        """Rows by the files' own statistics."""
+        return self._delta.count()
+
+    def mark(self, app_id: str) -> int | None:
+        """How far an application got in this table, by its txn actions."""
+        return self._delta.transaction_version(app_id)
+
+    def scan(self, columns: Sequence[str] | None = None, where: str | None = None) -> pa.RecordBatchReader:
+        """Read rows as a stream; `where` is a SQL condition."""
+        import pyarrow
+
+        found = self._delta.scan(list(columns) if columns is not None else None, where)
+        return pyarrow.RecordBatchReader.from_stream(found)
+
+    def to_arrow(self) -> pa.Table:
+        """Read all rows."""
+        return self.scan().read_all()
+
+    def changes(self, start: int, end: int | None = None) -> pa.RecordBatchReader:
+        """The change feed from one version to another, both included."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self._delta.load_cdf(start, end))
+
+    def history(self, limit: int | None = None) -> Iterator[LoggedCommit]:
+        """The commits up to this version that the log still holds, newest first."""
+        found = (commit for commit in self.log.back() if commit.version <= self.version)
+        return (commit for number, commit in enumerate(found) if limit is None or number < limit)
+
+
+class NotATableError(ConfigError):
+    """A path was named that holds no Delta table."""
+
+    def __init__(self, uri: str) -> None:
+        path = local_path(uri)
+        there = path is not None and path.exists()
+        super().__init__(
+            f"There is no Delta table at {uri}.",
+            hint=f"The folder is there but has no _delta_log; {_LOOK}" if there else f"Nothing is there; {_LOOK}",
+        )
+        self.uri = uri
+
+
+_LOOK = "check the path, or run the pipeline that writes it first."
+
+
+class VersionNotFoundError(ConfigError):
+    """A version was named that the table does not have, or no longer has."""
+
+    def __init__(self, uri: str, version: object, readable: range) -> None:
+        super().__init__(
+            f"Version {version} of {uri} does not exist.", hint=f"Versions {readable[0]} to {readable[-1]} do."
+        )
+        self.version = version
+
+
+class UnreadableTableError(RunError):
+    """delta-rs cannot open this table: it needs a feature delta-rs lacks, or its log is damaged."""
+
+    def __init__(self, uri: str, reason: str) -> None:
+        super().__init__(f"The table {uri} cannot be opened: {reason}", hint="Look at it through Spark instead.")
+
+
+def _opened(log: Log, version: int, storage_options: dict[str, str]) -> DeltaTable:
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        return DeltaTable(log.uri, version=version, storage_options=storage_options)
+    except (DeltaError, OSError, ValueError) as error:
+        raise UnreadableTableError(log.uri, str(error).splitlines()[0]) from error

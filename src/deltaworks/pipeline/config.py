@@ -1,0 +1,197 @@
+"""The pipeline file, checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from deltaworks.errors import ConfigError, did_you_mean
+from deltaworks.lake.mode import WriteMode
+from deltaworks.lake.model import FileModel, Whole, problem
+from deltaworks.pipeline.document import Document, Key
+from deltaworks.pipeline.variables import filled
+from deltaworks.spark.sinks import AnySink, Sink
+from deltaworks.spark.sources import AnySource
+from deltaworks.spark.transforms import AnyTransform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+
+def _one_name(text: str) -> str:
+    if ".." in text:
+        raise problem(f"{text!r} is not a pipeline id", "Use letters, digits, dot, underscore and dash; no '..'.")
+    return text
+
+
+def _known_format(version: int) -> int:
+    if version != 1:
+        raise problem(f"formatVersion {version} is newer than this deltaworks knows", "Upgrade deltaworks.")
+    return version
+
+
+PipelineId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,128}$"), AfterValidator(_one_name)]
+
+
+class SparkConfig(FileModel):
+    """Where Spark runs, and how."""
+
+    master: str | None = None
+    """`local[*]`, `spark://…`, `yarn`, `k8s://…`."""
+    conf: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    """Any Spark conf, but those that keep loads exactly-once."""
+    jars: Literal["managed", "provided"] | None = None
+    """`managed`: deltaworks fetches them; `provided`: the platform has them."""
+
+
+class PipelineConfig(FileModel):
+    """One pipeline file, checked. These field names are a public format."""
+
+    format_version: Annotated[Whole, AfterValidator(_known_format)] = 1
+    """The version of this format."""
+    pipeline_id: PipelineId
+    """The pipeline's name: letters, digits, `.`, `_` and `-`."""
+    extract: AnySource
+    """Where the rows come from."""
+    transform: tuple[AnyTransform, ...] = ()
+    """What is done to them, in order."""
+    load: AnySink
+    """Where they go."""
+    write_mode: WriteMode
+    """How they meet the rows already there."""
+    spark: SparkConfig = SparkConfig()
+    """Where Spark runs, and how."""
+
+    @model_validator(mode="after")
+    def _sink_can_do_it(self) -> Self:
+        _check_mode(self.load, self.write_mode)
+        return self
+
+    def credential_ids(self) -> frozenset[str]:
+        """The credentials this pipeline names."""
+        return frozenset(end.credential_id for end in (self.extract, self.load) if end.credential_id)
+
+
+class ExtractPart(FileModel):
+    """The `extract` part of a file on its own."""
+
+    extract: AnySource
+
+
+class LoadPart(FileModel):
+    """The `load` part of a file on its own, with how it is written."""
+
+    load: AnySink
+    write_mode: WriteMode
+
+    @model_validator(mode="after")
+    def _sink_can_do_it(self) -> Self:
+        _check_mode(self.load, self.write_mode)
+        return self
+
+
+def _check_mode(sink: Sink, mode: WriteMode) -> None:
+    try:
+        sink.check_mode(mode)
+    except PydanticCustomError as error:
+        details = InitErrorDetails(type=error, loc=("load",), input=mode)
+        raise ValidationError.from_exception_data("load", [details]) from None
+
+
+class InvalidFileError(ConfigError):
+    """A file that was read but says something it must not; `problems` lists all that was found."""
+
+    def __init__(self, problems: list[tuple[str, str]]) -> None:
+        (message, hint), *more = problems
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
+        if more:
+            self.hint = f"{hint} ({len(more)} more: deltaworks validate lists them.)"
+
+
+def config_of(document: Document, variables: Mapping[str, str]) -> PipelineConfig:
+    """Check a pipeline that was read already."""
+    return checked(PipelineConfig, filled(document, variables))
+
+
+Model = TypeVar("Model", bound=FileModel)
+
+
+def checked(model: type[Model], document: Document) -> Model:
+    """Check a document against a model; relative paths start at the document's own folder."""
+    folder = document.path.parent.absolute() if document.path else Path.cwd()
+    if not isinstance(document.value, dict):
+        raise InvalidFileError([(f"{document.where(())}: this holds no keys.", "Write `key: value` lines.")])
+    try:
+        return model.model_validate(document.value, context={"folder": folder})
+    except ValidationError as error:
+        raise InvalidFileError([_told(document, found) for found in error.errors()]) from error
+
+
+def _told(document: Document, found: ErrorDetails) -> tuple[str, str]:
+    key = _key_in_file(document.value, found["loc"])
+    where = document.where(key)
+    dotted = ".".join(str(part) for part in key) or "the file"
+    message, hint = _words(found, dotted)
+    return f"{where}: {message}" if where else message, hint
+
+
+def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
+    context = found.get("ctx", {})
+    parent = dotted.rpartition(".")[0]
+    match found["type"]:
+        case "problem":
+            place = f" in {parent}" if str(context["message"]).startswith("Unknown key") and parent else ""
+            return f"{context['message']}{place}.", str(context["hint"])
+        case "missing":
+            return f"{dotted} is missing.", f"Add {dotted.rpartition('.')[2]}."
+        case "union_tag_invalid":
+            known = [tag.strip("' ") for tag in str(context["expected_tags"]).split(",")]
+            tag = str(context["tag"])
+            return f"{dotted}: {_tag_key(context)} {tag!r} is not known.", did_you_mean(tag, known)
+        case "union_tag_not_found":
+            return f"{dotted}.{_tag_key(context)} is missing.", f"Add {_tag_key(context)}."
+        case "enum" | "literal_error":
+            return f"{dotted}: {found['input']!r} is not known.", f"Write {context['expected']}."
+        case "string_pattern_mismatch":
+            return f"{dotted}: {found['input']!r} is not a name.", "Use up to 128 letters, digits, '.', '_' or '-'."
+    return f"{dotted}: {found['msg']}.", "Change the value there."
+
+
+def _tag_key(context: dict[str, Any]) -> str:
+    return str(context["discriminator"]).rpartition(" ")[2].strip("'")  # both spellings are given, the file's last
+
+
+def _key_in_file(value: Any, loc: tuple[int | str, ...]) -> Key:
+    """Where an error's place is in the file, which nests what the models hold flat and does not name union tags."""
+    key: list[str | int] = []
+    for part in loc:
+        wrapper = next((name for name in _WRAPPERS if isinstance(value, dict) and part in (value.get(name) or {})), None)
+        if isinstance(value, dict) and part not in value and wrapper:
+            key.append(wrapper)
+            value = value[wrapper]
+        elif isinstance(value, dict) and part not in value and part in _tags(value):
+            continue
+        key.append(part)
+        value = _below(value, part)
+    return tuple(key)
+
+
+_WRAPPERS = ("connectionParams", "parameters")
+
+
+def _tags(value: dict[str, Any]) -> set[Any]:
+    return {value.get(name) for name in ("sourceType", "sinkType", "type") if isinstance(value.get(name), str)}
+
+
+def _below(value: Any, part: int | str) -> Any:
+    if isinstance(value, dict):
+        return value.get(str(part))
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return value[part]
+    return None

@@ -1,0 +1,170 @@
+"""A JSON or YAML file, read with care: every value knows its line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from deltaworks.errors import ConfigError
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 40
+MAX_VALUES = 50_000
+
+Key = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The values of a file, and where in it each one stands."""
+
+    value: Any
+    path: Path | None = None
+    lines: Mapping[Key, int] = field(default_factory=dict)
+
+    def where(self, key: Key) -> str:
+        """`file:line` of a value, or of the nearest one around it."""
+        if self.path is None:
+            return ""
+        while key and key not in self.lines:
+            key = key[:-1]
+        line = self.lines.get(key)
+        return f"{self.path.name}:{line}" if line else self.path.name
+
+
+class UnreadableFileError(ConfigError):
+    """A file that is not there, is empty, or is no JSON or YAML."""
+
+
+def read_document(path: Path) -> Document:
+    """Read a JSON or YAML file; every problem names its line and column."""
+    text = _text(path)
+    if path.suffix == ".json":
+        _check_json(path, text)
+        text = text.replace("\t", " ")  # JSON may be indented with tabs, YAML may not
+    return _document(path, text)
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UnreadableFileError(
+            f"{path} cannot be read: {error.strerror}.", hint="Give the path of a pipeline file, .yaml or .json."
+        ) from error
+    if len(raw) > MAX_BYTES:
+        raise UnreadableFileError(f"{path.name} is larger than {MAX_BYTES:,} bytes.", hint="Is it a pipeline file?")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableFileError(f"{path.name} is not UTF-8 text: {error.reason}.", hint="Save it as UTF-8.") from error
+    if not text.strip():
+        raise UnreadableFileError(f"{path.name} is empty.", hint="Start with pipelineId, extract, load and writeMode.")
+    return text
+
+
+def _check_json(path: Path, text: str) -> None:
+    try:
+        json.loads(text)
+    except ValueError as error:
+        line, column, reason = (getattr(error, name, "") for name in ("lineno", "colno", "msg"))
+        raise UnreadableFileError(
+            f"{path.name}:{line}:{column}: this is not JSON: {reason}.", hint="Mend the file there."
+        ) from error
+
+
+def _document(path: Path, text: str) -> Document:
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{path.name}:{mark.line + 1}:{mark.column + 1}" if mark else path.name
+        raise UnreadableFileError(
+            f"{place}: this is not YAML: {error.problem}.", hint="Mend the file there; quote text with special signs."
+        ) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UnreadableFileError(f"{path.name} is not YAML: {error}.", hint="Save it as plain UTF-8 YAML.") from error
+    if node is None:
+        raise UnreadableFileError(f"{path.name} is empty.", hint="Start with pipelineId, extract, load and writeMode.")
+    walk = _Walk(path)
+    return Document(walk.value(node, ()), path, walk.lines)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads scalars as YAML 1.2 does: `no` and `on` are words, `012` is twelve."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", "~nN"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), [*_first, ""])
+
+
+class _Walk:
+    """Turns nodes into values, noting lines and refusing what would be ambiguous or endless."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines: dict[Key, int] = {}
+        self._count = 0
+
+    def value(self, node: yaml.Node, key: Key) -> Any:
+        self.lines.setdefault(key, node.start_mark.line + 1)
+        self._count += 1
+        if len(key) > MAX_DEPTH or self._count > MAX_VALUES:
+            raise self._refused(node, "too deep or too large", "A pipeline file is small; is an alias repeated?")
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, key)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*key, number)) for number, item in enumerate(node.value)]
+        return self._scalar(node)
+
+    def _mapping(self, node: yaml.MappingNode, key: Key) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name_node, value_node in node.value:
+            if not isinstance(name_node, yaml.ScalarNode):
+                raise self._refused(name_node, "a key must be text", "Write `key: value`.")
+            name = name_node.value
+            if name in found:
+                raise self._refused(name_node, f"the key {name!r} stands here twice", "Leave one of them out.")
+            self.lines[(*key, name)] = name_node.start_mark.line + 1
+            found[name] = self.value(value_node, (*key, name))
+        return found
+
+    def _scalar(self, node: yaml.Node) -> Any:
+        text = node.value
+        match node.tag.rpartition(":")[2]:
+            case "str":
+                return text
+            case "null":
+                return None
+            case "bool":
+                return text.lower() == "true"
+            case "int":
+                return int(text)
+            case "float":
+                return float(text)
+        raise self._refused(node, f"the tag {node.tag} is not known", "Write plain text, numbers, true or false.")
+
+    def _refused(self, node: yaml.Node, what: str, hint: str) -> UnreadableFileError:
+        mark = node.start_mark
+        return UnreadableFileError(f"{self.path.name}:{mark.line + 1}:{mark.column + 1}: {what}.", hint=hint)
+
+
+def scalar(text: str) -> Any:
+    """Read one value as a file would: `true`, `42`, `[a, b]` or text."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.YAMLError:
+        return text
+    return None if node is None else _Walk(Path("--set")).value(node, ())

@@ -1,0 +1,50 @@
+"""Keyed loads: the same key lands once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from deltaworks.errors import ConfigError
+from deltaworks.lake.commit import Commit
+from deltaworks.lake.positions import keyed_mark
+from deltaworks.runs.process import Process, user_name
+from deltaworks.runs.result import LoadResult
+
+if TYPE_CHECKING:
+    from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.spark.sinks import Sink
+
+
+def check_key(config: PipelineConfig, key: str | None, *, again: bool) -> None:
+    """Refuse a key where it could not keep its promise."""
+    if config.extract.incremental is not None:
+        if key is not None:
+            raise ConfigError("A key does not go with an incremental read.", hint="Leave out --key or `incremental`.")
+        raise ConfigError("This version cannot read incrementally.", hint="Leave out `incremental`.")
+    if key is None and again:
+        raise ConfigError("--again needs a key.", hint="Add --key with the key to land once more.")
+
+
+def commit_for(
+    sink: Sink, *, run_id: str, pipeline: str | None, key: str | None, again: bool = False
+) -> tuple[Commit, LoadResult | None]:
+    """Decide the commit of a load, and whether its key has landed already."""
+    table = sink.table()
+    seen = table.version if table else -1
+    commit = Commit(
+        run_id=run_id, pipeline=pipeline, key=key, user=user_name(), host=Process.current().host, seen=seen
+    )
+    if key is None or pipeline is None:
+        return commit, None
+    _check_text(sink, key)
+    found = keyed_mark(table, pipeline, key, again=again)
+    landed = LoadResult.landed_before(found.landed.version) if found.landed else None
+    return replace(commit, mark=found.mark), landed
+
+
+def _check_text(sink: Sink, key: str) -> None:
+    if not sink.takes_keys:
+        raise ConfigError("A key needs a DeltaLake sink: files carry no marks.", hint="Leave out --key.")
+    if not key.strip() or len(key) > 256 or not key.isprintable():
+        raise ConfigError("A key is 1 to 256 printable characters.", hint="Use a date or a batch name.")

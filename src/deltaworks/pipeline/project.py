@@ -1,0 +1,81 @@
+"""The project file `deltaworks.yaml`: what several pipelines share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from deltaworks.errors import ConfigError, did_you_mean
+from deltaworks.lake.model import FileModel, Location
+from deltaworks.pipeline.config import SparkConfig, checked
+from deltaworks.pipeline.document import read_document
+from deltaworks.pipeline.variables import filled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NAME = "deltaworks.yaml"
+
+
+class Environment(FileModel):
+    """What is different in one environment, such as `prod`."""
+
+    runs: Location | None = None
+    """The folder of the run records."""
+    spark: SparkConfig = SparkConfig()
+    """Where Spark runs, and how."""
+    variables: dict[str, str] = Field(default_factory=dict)
+    """Values for `${NAME}`; the process environment wins."""
+
+
+class ProjectConfig(Environment):
+    """What several pipelines share."""
+
+    environments: dict[str, Environment] = Field(default_factory=dict)
+    """Other values for the same keys, chosen with `--env`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The settings in force: the project file's, with one environment's on top."""
+
+    folder: Path
+    runs: Path
+    spark: tuple[SparkConfig, ...] = ()  # the more particular first
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_project(start: Path, environment: str | None, variables: Mapping[str, str]) -> Project:
+    """Look for the project file here and upwards; without one, records go to `.deltaworks/runs` here."""
+    start = start.absolute()
+    found = next((folder / NAME for folder in (start, *start.parents) if (folder / NAME).is_file()), None)
+    if found is None:
+        if environment is not None:
+            raise ConfigError(f"There is no {NAME} to find --env {environment} in.", hint=f"Make one in {start}.")
+        return Project(folder=start, runs=start / ".deltaworks" / "runs")
+    return _project(found, environment, variables)
+
+
+def _project(path: Path, environment: str | None, variables: Mapping[str, str]) -> Project:
+    config = checked(ProjectConfig, filled(read_document(path), variables))
+    chosen = _chosen(config, environment)
+    runs = chosen.runs or config.runs
+    return Project(
+        folder=path.parent,
+        runs=path.parent / (runs or ".deltaworks/runs"),
+        spark=(chosen.spark, config.spark),
+        variables={**config.variables, **chosen.variables},
+    )
+
+
+def _chosen(config: ProjectConfig, environment: str | None) -> Environment:
+    if environment is None:
+        return Environment()
+    if environment not in config.environments:
+        raise ConfigError(
+            f"{NAME} has no environment {environment!r}.", hint=did_you_mean(environment, config.environments)
+        )
+    return config.environments[environment]

@@ -1,0 +1,135 @@
+"""Carrying out one pipeline, and writing down what happened."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from deltaworks.errors import DeltaworksError, RunError, StoppedError
+from deltaworks.pipeline.keys import check_key, commit_for
+from deltaworks.pipeline.plan import prepare
+from deltaworks.runs.events import Stage, unobserved
+from deltaworks.runs.log import run_log
+from deltaworks.runs.process import Process, user_name
+from deltaworks.runs.record import LOG, RunFolder, RunRecord, Status, new_run_id, now
+from deltaworks.runs.result import LoadResult, RunResult
+from deltaworks.spark.progress import watched
+from deltaworks.vault.redaction import Redactor
+
+if TYPE_CHECKING:
+    import logging
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.lake.commit import Commit
+    from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.runs.events import Observer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One pipeline about to run."""
+
+    config: PipelineConfig
+    session: Callable[[], SparkSession]  # asked only when Spark is needed
+    runs: RunFolder
+    redactor: Redactor = Redactor()
+    file: str | None = None
+    key: str | None = None
+    again: bool = False
+    versions: Callable[[], dict[str, str]] = dict
+    observer: Observer = unobserved
+    on_tasks: Callable[[int, int], None] | None = None
+
+
+def run_pipeline(run: Run) -> RunResult:
+    """Run a pipeline once; its record is closed whatever happens."""
+    run.runs.close_interrupted()
+    running = _Running(run)
+    with run_log(running.folder / LOG, running.record.run_id, run.redactor) as log:
+        try:
+            result = running.load(log)
+        except BaseException as error:
+            ours = running.closed(error)
+            log.error("%s", ours, exc_info=error)
+            raise ours from error
+    return RunResult(run_id=running.record.run_id, pipeline_id=run.config.pipeline_id, load=result, record=running.folder)
+
+
+class _Running:
+    """One run under way: the stages in the order the data passes them, and the record they leave."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.record = _opened(run)
+        self.folder = run.runs.save(self.record).parent
+
+    def load(self, log: logging.LoggerAdapter[logging.Logger]) -> LoadResult:
+        """Read, transform and write; what landed is in the closed record."""
+        started = time.monotonic()
+        run = self.run
+        check_key(run.config, run.key, again=run.again)
+        commit, landed = commit_for(
+            run.config.load, run_id=self.record.run_id, pipeline=run.config.pipeline_id, key=run.key, again=run.again
+        )
+        result = (landed or self._written(commit, log)).after(time.monotonic() - started)
+        log.info("done: %s", result)
+        self._save(replace(self.record, versions=self.run.versions()).succeeded(result))
+        return result
+
+    def _written(self, commit: Commit, log: logging.LoggerAdapter[logging.Logger]) -> LoadResult:
+        config = self.run.config
+        with self._stage("extract", log):
+            span = config.extract.fixed()
+        with self._stage("session", log):
+            spark = self.run.session()
+        with self._stage("plan", log):
+            rows, plan = prepare(config, span, spark)
+        self._save(replace(self.record, plan=self.run.redactor.value(plan.to_dict())))
+        with self._stage("load", log, plan.write.action), watched(spark, self.run.on_tasks):
+            return config.load.write(rows, config.write_mode, commit)
+
+    @contextmanager
+    def _stage(self, name: str, log: logging.LoggerAdapter[logging.Logger], detail: str = "") -> Iterator[None]:
+        self.run.observer(Stage(self.run.config.pipeline_id, name, detail))
+        started = time.monotonic()
+        yield
+        log.info("%s took %.2f s %s", name, time.monotonic() - started, detail)
+
+    def closed(self, error: BaseException) -> DeltaworksError:
+        """Close the record with what went wrong, as one of our errors with every secret hidden."""
+        ours = _ours(error)
+        ours.args = (self.run.redactor.text(str(ours)),)
+        ours.hint = self.run.redactor.text(ours.hint)
+        ours.record = str(self.folder)
+        self._save(self.record.failed(ours))
+        return ours
+
+    def _save(self, record: RunRecord) -> None:
+        self.record = record
+        self.run.runs.save(record)
+
+
+def _ours(error: BaseException) -> DeltaworksError:
+    if isinstance(error, DeltaworksError):
+        return error
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        return StoppedError("The run was stopped.", hint="Run it again; what had landed is in the table.")
+    return RunError(f"{type(error).__name__}: {error}", hint="This looks like a bug of deltaworks; run.log has the story.")
+
+
+def _opened(run: Run) -> RunRecord:
+    return RunRecord(
+        run_id=new_run_id(),
+        pipeline_id=run.config.pipeline_id,
+        status=Status.RUNNING,
+        started=now(),
+        process=Process.current(),
+        user=user_name(),
+        file=run.file,
+        key=run.key,
+        config=run.redactor.value(run.config.model_dump(mode="json", by_alias=True, exclude_none=True)),
+    )

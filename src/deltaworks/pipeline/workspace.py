@@ -1,0 +1,125 @@
+"""What is shared by all pipelines of one call: variables, project, vault, Spark."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.pipeline.config import PipelineConfig, config_of
+from deltaworks.pipeline.document import Document, read_document
+from deltaworks.pipeline.overrides import changed
+from deltaworks.pipeline.plan import Plan, prepare
+from deltaworks.pipeline.runner import Run, run_pipeline
+from deltaworks.runs.events import unobserved
+from deltaworks.runs.record import RunFolder
+from deltaworks.spark.session import check_platform, isolated
+from deltaworks.spark.settings import SparkSettings
+from deltaworks.spark.shared import SharedSession
+from deltaworks.vault.redaction import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.pipeline.project import Project
+    from deltaworks.runs.events import Observer
+    from deltaworks.runs.result import RunResult
+    from deltaworks.spark.jars import JarProgress
+    from deltaworks.vault.credential import CredentialVault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkEdge:
+    """What the caller, not a file, says about Spark."""
+
+    cache: Path
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    java_home: str | None = None
+    ivy_settings: Path | None = None
+    session: SparkSession | None = None  # the caller's own
+    on_jar: Callable[[JarProgress], None] | None = None
+    on_tasks: Callable[[int, int], None] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """Where pipelines are read, planned and run."""
+
+    project: Project
+    variables: Mapping[str, str]
+    vault: CredentialVault
+    spark: SparkEdge
+    observer: Observer = unobserved
+    shared: SharedSession = field(default_factory=SharedSession)
+
+    def read(self, path: Path, settings: Mapping[str, Any] | None = None) -> PipelineConfig:
+        """Read and check a pipeline file."""
+        return self.check(read_document(path), settings)
+
+    def check(self, document: Document, settings: Mapping[str, Any] | None = None) -> PipelineConfig:
+        """Check a pipeline that was read already."""
+        return config_of(changed(document, settings or {}), {**self.project.variables, **self.variables})
+
+    def plan(self, config: PipelineConfig) -> Plan:
+        """Say what a run would do; writes nothing."""
+        span = config.extract.fixed()
+        _, plan = prepare(config, span, self.session_for(config))
+        return plan
+
+    def run(
+        self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False
+    ) -> RunResult:
+        """Run one pipeline and write its record."""
+        return run_pipeline(
+            Run(
+                config=config,
+                session=lambda: self.session_for(config),
+                runs=RunFolder(self.project.runs),
+                redactor=self.redactor(config),
+                file=file,
+                key=key,
+                again=again,
+                versions=self.versions,
+                observer=self.observer,
+                on_tasks=self.spark.on_tasks,
+            )
+        )
+
+    def redactor(self, config: PipelineConfig) -> Redactor:
+        """Hides what the pipeline's credentials hold."""
+        return Redactor.of(self.vault.get(name) for name in sorted(config.credential_ids()))
+
+    def session_for(self, config: PipelineConfig) -> SparkSession:
+        """A session of its own for one run, so that nothing it sets reaches another."""
+        if self.spark.session is not None:
+            check_platform(self.spark.session)
+            return isolated(self.spark.session)
+        return isolated(self.shared.get(self.settings(config), self.spark.on_jar))
+
+    def settings(self, config: PipelineConfig) -> SparkSettings:
+        """Spark as the flag, the environment, the pipeline file and the project file say, in that order."""
+        levels = (config.spark, *self.project.spark)
+        conf = {key: _spelled(value) for level in reversed(levels) for key, value in level.conf.items()}
+        return SparkSettings(
+            master=self.spark.master or next((level.master for level in levels if level.master), "local[*]"),
+            conf={**conf, **self.spark.conf},
+            jars=next((level.jars for level in levels if level.jars), "managed"),
+            cache=self.spark.cache,
+            java_home=self.spark.java_home,
+            ivy_settings=self.spark.ivy_settings,
+        )
+
+    def versions(self) -> dict[str, str]:
+        """The versions of everything that took part."""
+        found = {"deltaworks": version("deltaworks"), "python": platform.python_version()}
+        spark = self.spark.session or self.shared.spark
+        return found | ({"spark": str(spark.version)} if spark else {})
+
+
+def _spelled(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,1 @@
+"""What happened: results, records and their log."""

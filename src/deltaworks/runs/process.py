@@ -1,0 +1,44 @@
+"""Whether the process that began something still lives."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process on one host; the start time tells it from a later one with the same number."""
+
+    host: str
+    pid: int
+    started: str
+
+    @classmethod
+    def current(cls) -> Process:
+        """This process."""
+        return cls(socket.gethostname(), os.getpid(), _start_time(os.getpid()) or "")
+
+    def is_gone(self) -> bool:
+        """Whether it certainly lives no more; of another host we cannot know."""
+        return self.host == socket.gethostname() and _start_time(self.pid) != self.started
+
+
+def user_name() -> str:
+    """Who runs this process."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container may give a number no name
+        return str(os.getuid())
+
+
+def _start_time(pid: int) -> str | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    # The command, in brackets, may contain spaces; what follows does not.
+    return stat.rpartition(")")[2].split()[19]

@@ -1,0 +1,99 @@
+"""What a load did, in numbers taken from the commit itself."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deltaworks.errors import DeltaworksError
+    from deltaworks.lake.log import LoggedCommit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadResult:
+    """One load: whether it landed, where, and how many rows did what."""
+
+    success: bool
+    rows_read: int | None = None  # rows that reached the sink
+    rows_inserted: int = 0
+    rows_updated: int = 0
+    rows_deleted: int = 0
+    rows_written: int = 0  # rows in new files, unchanged neighbours included
+    version: int | None = None
+    files_added: int = 0
+    files_removed: int = 0
+    bytes_added: int = 0
+    attempts: int = 1
+    seconds: float = 0.0
+    already_landed: bool = False
+    error: str | None = None
+    hint: str | None = None
+
+    @classmethod
+    def of(cls, commit: LoggedCommit, *, rows_read: int | None = None) -> Self:
+        """Read the numbers off the commit that landed."""
+        count = _Counts(commit.metrics)
+        merge = commit.operation == "MERGE"
+        written = count("numOutputRows", "num_output_rows", "num_added_rows")
+        return cls(
+            success=True,
+            rows_read=count("numSourceRows", "num_source_rows") if merge else rows_read if rows_read is not None else written,
+            rows_inserted=count("numTargetRowsInserted", "num_target_rows_inserted") if merge else written,
+            rows_updated=count("numTargetRowsUpdated", "num_target_rows_updated"),
+            rows_deleted=count("numTargetRowsDeleted", "num_target_rows_deleted", "numDeletedRows"),
+            rows_written=written,
+            version=commit.version,
+            files_added=commit.added.count,
+            files_removed=commit.removed.count,
+            bytes_added=commit.added.bytes,
+            attempts=commit.ours.attempt if commit.ours else 1,
+        )
+
+    @classmethod
+    def landed_before(cls, version: int | None) -> Self:
+        """A keyed load that found its key in the table."""
+        return cls(success=True, version=version, already_landed=True, rows_read=0)
+
+    @classmethod
+    def failure(cls, error: DeltaworksError, *, attempts: int = 1) -> Self:
+        """A load that did not land; the table is as it was."""
+        return cls(success=False, error=str(error), hint=error.hint, attempts=attempts)
+
+    def after(self, seconds: float) -> Self:
+        """The same result with its duration."""
+        return replace(self, seconds=round(seconds, 3))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """One run of one pipeline: its load, and where its record is."""
+
+    run_id: str
+    pipeline_id: str
+    load: LoadResult
+    record: Path
+
+    @property
+    def success(self) -> bool:
+        """Whether the rows are in the table."""
+        return self.load.success
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {"run_id": self.run_id, "pipeline_id": self.pipeline_id, "record": str(self.record), **self.load.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    metrics: Any
+
+    def __call__(self, *names: str) -> int:
+        found = next((self.metrics[name] for name in names if name in self.metrics), 0)
+        return int(found)

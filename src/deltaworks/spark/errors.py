@@ -1,0 +1,127 @@
+"""Spark's exceptions, said in our words."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class ColumnNotFoundError(ConfigError):
+    """An expression or an option names a column that is not there."""
+
+    def __init__(self, name: str, columns: Iterable[str], *, where: str = "") -> None:
+        place = f"{where}: " if where else ""
+        super().__init__(f"{place}There is no column {name!r}.", hint=f"Columns there: {', '.join(columns)}.")
+        self.column = name
+
+
+@contextmanager
+def explained(where: str, columns: Iterable[str] = ()) -> Iterator[None]:
+    """Turn whatever Spark raises inside into one of our errors, saying where it happened."""
+    try:
+        yield
+    except DeltaworksError as error:
+        raise _placed(error, where) from error.__cause__
+    except Exception as error:
+        found = translated(error, where, tuple(columns))
+        if found is None:
+            raise
+        raise found from error
+
+
+def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> DeltaworksError | None:
+    """Our error for one of Spark's; none when it is not Spark's."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    if not isinstance(error, PySparkException | Py4JError):
+        return None
+    story = _Story.of(error)
+    if story.is_conflict:
+        return ConflictError(f"{where}: another writer was faster: {story.line}", hint="Run it again.")
+    if story.condition.startswith("UNRESOLVED_COLUMN") and columns:
+        return ColumnNotFoundError(story.parameter("objectName"), columns, where=where)
+    if story.is_analysis:
+        return ConfigError(f"{where}: {story.line}", hint="Change it in the pipeline file; nothing was written.")
+    return RunError(f"{where}: {story.line}", hint="The table is as it was; mend the cause and run again.")
+
+
+class _Story:
+    """What a Spark exception says, however it was wrapped."""
+
+    def __init__(self, message: str, kind: str, condition: str, parameters: dict[str, str]) -> None:
+        self.message = message
+        self.kind = kind
+        self.condition = condition or _condition(message)
+        self._parameters = parameters
+
+    @classmethod
+    def of(cls, error: Exception) -> _Story:
+        from pyspark.errors import PySparkException
+
+        # Spark cannot word some of Delta's errors and raises another while trying: the first one tells more.
+        if "Cannot find main error class" in str(error) and isinstance(error.__context__, Exception):
+            return cls.of(error.__context__)
+        if isinstance(error, PySparkException):
+            parameters = error.getMessageParameters() or {}
+            message = _root_message(error) or str(error)
+            return cls(message, type(error).__name__, error.getCondition() or "", dict(parameters))
+        java = getattr(error, "java_exception", None)
+        if java is None:
+            return cls(str(error), type(error).__name__, "", {})
+        root = _root(java)
+        return cls(str(root.getMessage() or root.toString()), java.getClass().getName(), "", {})
+
+    @property
+    def line(self) -> str:
+        """The first line, without Spark's labels."""
+        text = self.message.strip().splitlines()[0] if self.message.strip() else self.kind
+        text = re.sub(r"^\[[A-Z_.]+\]\s*", "", text)
+        return re.sub(r"\s*SQLSTATE: \w+.*$", "", text)
+
+    @property
+    def is_conflict(self) -> bool:
+        return (
+            re.search(r"Concurrent\w*Exception|MetadataChangedException|ProtocolChangedException", self.kind) is not None
+            or self.condition.startswith(("DELTA_CONCURRENT", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED"))
+            or self.condition in {"DELTA_PATH_EXISTS", "DELTA_TABLE_ALREADY_EXISTS", "DELTA_CREATE_TABLE_CONFLICT"}
+        )
+
+    @property
+    def is_analysis(self) -> bool:
+        return self.kind.rpartition(".")[2] in {"AnalysisException", "ParseException", "DeltaAnalysisException"}
+
+    def parameter(self, name: str) -> str:
+        return self._parameters.get(name, "?").replace("`", "")
+
+
+def _condition(message: str) -> str:
+    found = re.match(r"\[([A-Z_.]+)\]", message.strip())
+    return found[1] if found else ""
+
+
+def _root(java: Any) -> Any:
+    while java.getCause() is not None:
+        java = java.getCause()
+    return java
+
+
+def _root_message(error: Any) -> str:
+    """The innermost cause of a captured exception: "Job aborted" says nothing, its cause does."""
+    origin = getattr(error, "_origin", None)
+    if origin is None or origin.getCause() is None:
+        return ""
+    return str(_root(origin).getMessage() or "")
+
+
+def _placed(error: DeltaworksError, where: str) -> DeltaworksError:
+    message = str(error)
+    if not message.startswith(where):
+        error.args = (f"{where}: {message}", *error.args[1:])
+    return error

@@ -1,0 +1,37 @@
+"""One Spark session for several pipelines of one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaworks.spark.session import open_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.spark.jars import JarProgress
+    from deltaworks.spark.settings import SparkSettings
+
+
+class SharedSession:
+    """A session opened when it is first asked for, and opened anew when other settings are."""
+
+    def __init__(self) -> None:
+        self.spark: SparkSession | None = None
+        self._settings: SparkSettings | None = None
+
+    def get(self, settings: SparkSettings, on_jar: Callable[[JarProgress], None] | None = None) -> SparkSession:
+        """The session for these settings."""
+        if self.spark is None or self._settings != settings:
+            self.stop()
+            self.spark = open_session(settings, progress=on_jar)
+            self._settings = settings
+        return self.spark
+
+    def stop(self) -> None:
+        """End the session, if there is one."""
+        if self.spark is not None:
+            self.spark.stop()
+        self.spark = None

@@ -1,0 +1,47 @@
+"""What every source has."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from deltaworks.lake.model import FileModel
+from deltaworks.spark.connector import Connector
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Incremental(FileModel):
+    """Read only what is new since the last run."""
+
+    cursor_column: str | None = None
+    """The column that grows with every change."""
+
+
+class Source(Connector, ABC):
+    """Where rows come from."""
+
+    outer: ClassVar[frozenset[str]] = frozenset({"sourceType", "credentialId", "options", "incremental"})
+
+    source_type: str
+    """Which kind of source this is."""
+    incremental: Incremental | None = None
+    """Read only what is new since the last run."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """The path it reads, by which pipelines are put in order."""
+
+    def fixed(self) -> Any:
+        """Decide what exactly will be read, before the first action; none where there is nothing to fix."""
+        return None
+
+    @abstractmethod
+    def read(self, spark: SparkSession, span: Any) -> DataFrame:
+        """The rows, lazily."""
+
+    @abstractmethod
+    def describe(self, span: Any) -> str:
+        """What will be read, in one line."""

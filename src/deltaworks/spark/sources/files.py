@@ -1,0 +1,44 @@
+"""Rows of files: CSV, JSON or Parquet."""
+
+from __future__ import annotations
+
+import glob
+from typing import TYPE_CHECKING, Any, Literal
+
+from deltaworks.errors import ConfigError
+from deltaworks.lake.model import Location
+from deltaworks.lake.storage import local_path
+from deltaworks.spark.sources.base import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class FileSource(Source):
+    """Rows of one file, a folder of files, or all files a pattern matches."""
+
+    source_type: Literal["File", "S3"]
+    """`File`, or `S3` for the same."""
+    format: Literal["csv", "json", "parquet"]
+    """How the rows are written."""
+    path: Location
+    """A file, a folder, or a pattern such as `data/*.csv`."""
+
+    @property
+    def place(self) -> str:
+        """The files' path."""
+        return self.path
+
+    def fixed(self) -> None:
+        """See that there is something to read."""
+        local = local_path(self.path)
+        if local is not None and not glob.glob(str(local)):
+            raise ConfigError(f"There is nothing to read at {self.path}.", hint="Check the path in `extract`.")
+
+    def read(self, spark: SparkSession, span: Any) -> DataFrame:
+        """The rows of the files, lazily."""
+        return spark.read.format(self.format).options(**self.spark_options()).load(self.path)
+
+    def describe(self, span: Any) -> str:
+        """What will be read, in one line."""
+        return f"{self.format} files {self.path}"

@@ -1,0 +1,50 @@
+"""Putting our metadata and mark into the commits Spark makes."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.lake.commit import Commit
+
+RESERVED_OPTIONS = frozenset({"txnAppId", "txnVersion", "userMetadata"})
+
+
+def write_options(commit: Commit) -> dict[str, str]:
+    """The commit, as options of a DataFrame write."""
+    options = {"userMetadata": commit.to_json()}
+    if commit.mark:
+        options |= {"txnAppId": commit.mark.app_id, "txnVersion": str(commit.mark.version)}
+    return options
+
+
+@contextmanager
+def stamped(session: SparkSession, commit: Commit) -> Iterator[None]:
+    """Stamp every commit the session makes inside; SQL statements take no options.
+
+    Only one statement at a time may run inside: the conf is the whole session's,
+    so another load through it would carry our mark, hence the lock.
+    """
+    with session.__dict__.setdefault("_deltaworks_stamp", Lock()):
+        conf = _conf(commit)
+        try:
+            for key, value in conf.items():
+                session.conf.set(key, value)
+            yield
+        finally:
+            for key in conf:
+                session.conf.unset(key)
+
+
+def _conf(commit: Commit) -> dict[str, str]:
+    conf = {"spark.databricks.delta.commitInfo.userMetadata": commit.to_json()}
+    if commit.mark:
+        conf["spark.databricks.delta.write.txnAppId"] = commit.mark.app_id
+        conf["spark.databricks.delta.write.txnVersion"] = str(commit.mark.version)
+    return conf

@@ -1,0 +1,31 @@
+"""Give columns other names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from deltaworks.lake.model import FromText
+from deltaworks.spark.transforms.base import Transform, require_columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Rename(Transform):
+    """Give columns other names; the rest stay."""
+
+    type: Literal["rename"]
+    """`rename`."""
+    columns: Annotated[dict[str, str], Field(min_length=1), FromText()]
+    """Old name to new name."""
+
+    def apply(self, rows: DataFrame) -> DataFrame:
+        """The same rows under the new names."""
+        require_columns(rows, self.columns)
+        return rows.withColumnsRenamed(self.columns)
+
+    def describe(self) -> str:
+        """Old and new names."""
+        return f"rename {', '.join(f'{old} to {new}' for old, new in self.columns.items())}"

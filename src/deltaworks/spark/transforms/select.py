@@ -1,0 +1,30 @@
+"""Choose columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from deltaworks.lake.model import FromText
+from deltaworks.spark.transforms.base import Transform
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Select(Transform):
+    """Keep these columns, in this order; each may be an expression."""
+
+    type: Literal["select"]
+    """`select`."""
+    columns: Annotated[tuple[str, ...], Field(min_length=1), FromText()]
+    """Column names or SQL expressions such as `amount * 2 AS double`."""
+
+    def apply(self, rows: DataFrame) -> DataFrame:
+        """Only the chosen columns."""
+        return rows.selectExpr(*self.columns)
+
+    def describe(self) -> str:
+        """The columns."""
+        return f"select {', '.join(self.columns)}"

@@ -1,0 +1,32 @@
+"""Add or replace columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from deltaworks.lake.sql import quoted
+from deltaworks.spark.transforms.base import Transform
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class WithColumn(Transform):
+    """Add a column, or replace the one of that name."""
+
+    type: Literal["withColumn"]
+    """`withColumn`."""
+    name: str
+    """The column's name."""
+    expression: str
+    """Its value, as a SQL expression."""
+
+    def apply(self, rows: DataFrame) -> DataFrame:
+        """The rows with the column, in its old place or at the end."""
+        value = f"{self.expression} AS {quoted(self.name)}"
+        kept = [value if name.lower() == self.name.lower() else quoted(name) for name in rows.columns]
+        return rows.selectExpr(*kept, *([] if value in kept else [value]))
+
+    def describe(self) -> str:
+        """Name and expression."""
+        return f"add {self.name} = {self.expression}"
