@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+
+from tools.progress import bar, showing
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "drawn"),
+    [(0, 4, "[....] 0 of 4"), (2, 4, "[##..] 2 of 4"), (4, 4, "[####] 4 of 4"), (0, 0, "[....] 0 of 0")],
+)
+def test_the_bar_grows_with_the_work(done: int, total: int, drawn: str) -> None:
+    assert bar(done, total, width=4) == drawn
+
+
+def test_short_work_shows_nothing_in_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing(lambda: "half way"):
+        pass
+
+    assert capsys.readouterr().out == ""
