@@ -1,0 +1,1 @@
+"""Delta with a JVM: the session, its jars, and the steps that run on Spark."""

@@ -1,0 +1,91 @@
+"""Python's end of the driver's JVM."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Any
+
+from deltaworks.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.spark.jvm import Jvm
+
+
+def connected(jvm: Jvm) -> Any:
+    """Connect PySpark to a JVM that we started."""
+    from pyspark.java_gateway import launch_gateway
+
+    port, secret = jvm.wait()
+    with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]
+    gateway.proc = jvm.process
+    return gateway
+
+
+def submitted(conf: Mapping[str, str], log: IO[bytes] | int) -> Any:
+    """Let spark-submit start the JVM, as masters do that need more than a class path."""
+    from pyspark import SparkConf
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    asked = SparkConf(loadDefaults=False)
+    asked.setAll(list(conf.items()))
+    try:
+        return launch_gateway(asked, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+    except PySparkException as error:
+        raise SetupError(
+            "spark-submit ended before Spark's JVM was there.",
+            hint=f"Try `spark-submit --master {conf['spark.master']} --version` with the same environment.",
+        ) from error
+
+
+def disconnect(spark: SparkSession) -> None:
+    """Stop a session's context and let its JVM end by itself; nobody waits for it."""
+    context, gateway = spark.sparkContext, spark.sparkContext._gateway
+    updates = context._accumulatorServer
+    context._accumulatorServer = None  # type: ignore[assignment]
+    # It would hear of the end at its next half second only.
+    Thread(target=updates.shutdown, daemon=True).start()
+    spark.stop()
+    forget(gateway)
+
+
+def forget(gateway: Any) -> None:
+    """Let go of a JVM, so that the next session starts its own."""
+    from pyspark import SparkContext
+
+    gateway.shutdown()
+    if gateway.proc is not None:
+        gateway.proc.stdin.close()
+    if SparkContext._gateway is gateway:
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+def require_none() -> None:
+    """Refuse a second session in this process; let go of a JVM that a stopped one left behind."""
+    from pyspark import SparkContext
+
+    if SparkContext._active_spark_context is not None:
+        raise SetupError(
+            "A Spark session is already open in this process, and Spark allows one.",
+            hint="Pass that session as `spark=`, or stop it first.",
+        )
+    if SparkContext._gateway is not None:
+        forget(SparkContext._gateway)
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    # PySpark takes the address of a running JVM in no other way.
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]

@@ -1,0 +1,207 @@
+"""The Spark session: opened, isolated, closed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from deltaworks.errors import SetupError
+from deltaworks.spark.conf import OPENED_BY_US, STAMPS, for_submit, to_conf
+from deltaworks.spark.gateway import connected, disconnect, forget, require_none, submitted
+from deltaworks.spark.home import pyspark_home, spark_jars
+from deltaworks.spark.jars import JarProgress, JarStore, jars_of
+from deltaworks.spark.java import find_java
+from deltaworks.spark.jvm import Jvm, JvmPlan, log_options, memory_and_options
+from deltaworks.spark.platform import check_platform, require_idempotence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.spark.settings import SparkSettings
+
+__all__ = ["JarProgress", "Starting", "check_platform", "close_session", "isolated", "open_session", "warm_up"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starting:
+    """A session on its way: its configuration is decided and its JVM, if it is ours, is starting."""
+
+    settings: SparkSettings
+    conf: Mapping[str, str]
+    jvm: Jvm | None = None
+
+
+def warm_up(settings: SparkSettings, *, progress: Callable[[JarProgress], None] | None = None) -> Starting:
+    """Check the settings, fetch missing jars and start the JVM, which then starts while we do other work."""
+    conf = to_conf(settings, cores=len(os.sched_getaffinity(0)))
+    if settings.remote or settings.jars == "provided":
+        return Starting(settings=settings, conf=conf)
+    require_none()
+    jars = _store(settings).ensure(jars_of(settings.groups), progress or _silent)
+    if not settings.local:
+        conf["spark.jars"] = ",".join([*map(str, jars), *filter(None, [conf.get("spark.jars")])])
+    jvm = Jvm(_jvm_plan(settings, conf, jars)) if settings.direct else None
+    return Starting(settings=settings, conf=conf, jvm=jvm)
+
+
+def open_session(
+    settings: SparkSettings | Starting, *, progress: Callable[[JarProgress], None] | None = None
+) -> SparkSession:
+    """Open a session with Delta in it; whoever opened it closes it."""
+    starting = settings if isinstance(settings, Starting) else warm_up(settings, progress=progress)
+    _typed_conflicts()
+    _hush()
+    if starting.settings.remote:
+        return _remote(starting)
+    return _provided(starting) if starting.settings.jars == "provided" else _classic(starting)
+
+
+def isolated(spark: SparkSession) -> SparkSession:
+    """Return a session beside `spark` whose configuration and views are its own, and that is safe to commit from."""
+    _typed_conflicts()
+    beside = cast("Any", spark).cloneSession() if _is_remote(spark) else spark.newSession()
+    for key in STAMPS:
+        beside.conf.unset(key)
+    require_idempotence(beside)
+    return cast("SparkSession", beside)
+
+
+def close_session(spark: SparkSession) -> None:
+    """Close a session that `open_session` made; a session that was there before stays open."""
+    if _is_remote(spark):
+        spark.stop()
+    elif spark.sparkContext.getConf().get(OPENED_BY_US) == "true":
+        disconnect(spark)
+
+
+def _is_remote(spark: SparkSession) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def _silent(_: JarProgress) -> None:
+    """Report to nobody."""
+
+
+def _store(settings: SparkSettings) -> JarStore:
+    return JarStore(
+        folder=settings.cache / "jars",
+        java=find_java(settings.java_home),
+        spark_home=pyspark_home(),
+        ivy_settings=settings.ivy_settings,
+    )
+
+
+def _jvm_plan(settings: SparkSettings, conf: Mapping[str, str], jars: tuple[Path, ...]) -> JvmPlan:
+    home = pyspark_home()
+    extra = conf.get("spark.driver.extraClassPath", "").split(":")
+    return JvmPlan(
+        java=find_java(settings.java_home),
+        spark_home=home,
+        class_path=(*spark_jars(home), *jars, *filter(None, extra)),
+        options=memory_and_options(conf),
+        log=settings.log,
+    )
+
+
+def _classic(starting: Starting) -> SparkSession:
+    with _as_setup_error(starting):
+        gateway = connected(starting.jvm) if starting.jvm else _submitted(starting)
+        try:
+            return _session(starting, gateway)
+        except BaseException:
+            forget(gateway)
+            raise
+
+
+def _submitted(starting: Starting) -> Any:
+    options = " ".join([*log_options(starting.settings.log), starting.conf.get("spark.driver.extraJavaOptions", "")])
+    conf = {**for_submit(starting.conf), "spark.driver.extraJavaOptions": options}
+    if starting.settings.log is None:
+        return submitted(conf, subprocess.DEVNULL)
+    with starting.settings.log.open("ab") as log:
+        return submitted(conf, log)
+
+
+def _session(starting: Starting, gateway: Any) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    # Secrets reach the JVM here, through the authenticated socket, and not on a command line.
+    conf = SparkConf(loadDefaults=False).setAll(list(starting.conf.items()))
+    context = SparkContext(conf=conf, gateway=gateway)
+    if starting.settings.local:
+        context.pythonExec = sys.executable
+    return SparkSession(context, options=dict(starting.conf))
+
+
+def _provided(starting: Starting) -> SparkSession:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    running = SparkContext._active_spark_context
+    spark = SparkSession(running) if running else _classic(starting)
+    try:
+        check_platform(spark)
+    except SetupError:
+        close_session(spark)
+        raise
+    return spark
+
+
+def _remote(starting: Starting) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    with _as_setup_error(starting):
+        spark: SparkSession = (
+            SparkSession.builder.remote(starting.settings.master).config(map=dict(starting.conf)).create()
+        )
+        check_platform(spark)
+    return spark
+
+
+@contextmanager
+def _as_setup_error(starting: Starting) -> Iterator[None]:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException, ImportError, ValueError) as error:
+        reason = next((line for line in str(error).splitlines() if "Exception" in line or "Error" in line), str(error))
+        raise SetupError(
+            f"No Spark session could be opened on {starting.settings.master}: {reason.strip(': ')}",
+            hint=_hint(starting.settings),
+        ) from error
+
+
+def _hint(settings: SparkSettings) -> str:
+    if settings.remote:
+        return "Is the Spark Connect server running there, and is `pip install 'pyspark[connect]'` done here?"
+    if settings.local:
+        return "Look at `spark.conf` in the file; with `-v` Spark's own log says more."
+    return "Is the master running there, and can it reach this machine?"
+
+
+def _typed_conflicts() -> None:
+    """Teach PySpark Delta's conflicts; one that comes before would only be a Java error without a type."""
+    try:
+        import delta.exceptions  # noqa: F401
+    except ImportError as error:
+        raise SetupError(
+            "The Python package `delta-spark` is not installed.", hint="Run `pip install 'deltaworks[spark]'`."
+        ) from error
+
+
+def _hush() -> None:
+    """Keep PySpark from printing, as JSON, every error that it also raises."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
