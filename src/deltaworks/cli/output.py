@@ -73,9 +73,9 @@ def print_result(result: RunResult) -> None:
         to_stdout().print(f"[bold]{result.pipeline_id}[/]: already landed{version}; nothing was written.")
         return
     headers = ("read", "inserted", "updated", "deleted", "version", "seconds")
-    version = "-" if load.version is None else load.version
+    reached = "-" if load.version is None else str(load.version)
     seconds = f"{load.seconds:.1f}"
-    row = (load.rows_read, load.rows_inserted, load.rows_updated, load.rows_deleted, version, seconds)
+    row = (load.rows_read, load.rows_inserted, load.rows_updated, load.rows_deleted, reached, seconds)
     print_rows(headers, [row], title=f"{result.pipeline_id}")
 
 
@@ -92,7 +92,9 @@ def size(count: int) -> str:
 def log_to_stderr() -> None:
     """Show the log as it is written."""
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(run)s %(message)s", datefmt="%H:%M:%S", defaults={"run": "-"}))
+    handler.setFormatter(
+        logging.Formatter("%(asctime)s %(run)s %(message)s", datefmt="%H:%M:%S", defaults={"run": "-"})
+    )
     logging.getLogger("deltaworks").addHandler(handler)
 
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from deltaworks.pipeline.plan import Plan
 
 
-def plan(  # noqa: PLR0913 - a command's options
+def plan(
     file: File,
-    settings: Set = [],  # noqa: B006 - typer copies it
-    conf: Conf = [],  # noqa: B006
+    settings: Set = [],
+    conf: Conf = [],
     master: Master = None,
     environment: Env = None,
     as_json: Json = False,
@@ -43,6 +43,10 @@ def _show(plan: Plan) -> None:
     print_facts(
         [("pipeline", plan.pipeline_id), ("reads", plan.reads), *steps, ("writes", write.action), ("target", version)]
     )
-    print_rows(("column", "type"), [(column.name, column.type) for column in write.columns], title="schema of the target after it")
+    print_rows(
+        ("column", "type"),
+        [(column.name, column.type) for column in write.columns],
+        title="schema of the target after it",
+    )
     if write.statement:
         to_stdout().print(write.statement, markup=False)

@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.pipeline.workspace import Workspace
 
-Key = Annotated[str | None, typer.Option("--key", help="Land this load once: a second run with the same key does nothing.", show_default=False)]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="Land this load once: a second run with the same key does nothing.", show_default=False),
+]
 Again = Annotated[bool, typer.Option("--again", help="With --key: land it once more, on purpose.")]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="With several files: go on after a failure.")]
 
 
-def run(  # noqa: PLR0913 - a command's options
+def run(
     files: Files,
     key: Key = None,
     again: Again = False,
-    settings: Set = [],  # noqa: B006 - typer copies it
-    conf: Conf = [],  # noqa: B006
+    settings: Set = [],
+    conf: Conf = [],
     master: Master = None,
     environment: Env = None,
     keep_going: KeepGoing = False,
@@ -47,7 +50,7 @@ def run(  # noqa: PLR0913 - a command's options
         space = workspace(files[0], master=master, conf=conf, environment=environment, progress=progress)
         configs = [space.read(file, parsed(settings)) for file in files]
         order = ordered(configs)
-        runs = _Runs(space, progress, key, again, keep_going, as_json)
+        runs = _Runs(space, progress, key=key, again=again, keep_going=keep_going, as_json=as_json)
         runs.go([(files[at], configs[at]) for at in order])
     runs.finish()
 
@@ -55,8 +58,8 @@ def run(  # noqa: PLR0913 - a command's options
 class _Runs:
     """Several runs, one after the other."""
 
-    def __init__(  # noqa: PLR0913 - what the command was told
-        self, space: Workspace, progress: Progress, key: str | None, again: bool, keep_going: bool, as_json: bool
+    def __init__(
+        self, space: Workspace, progress: Progress, *, key: str | None, again: bool, keep_going: bool, as_json: bool
     ) -> None:
         self._space, self._progress = space, progress
         self._key, self._again, self._keep_going, self._as_json = key, again, keep_going, as_json

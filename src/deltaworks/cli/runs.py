@@ -20,7 +20,9 @@ app = typer.Typer(help="What happened in earlier runs.", no_args_is_help=True)
 
 @app.command("list")
 def list_runs(
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only runs of this pipeline.", show_default=False)] = None,
+    pipeline: Annotated[
+        str | None, typer.Option("--pipeline", help="Only runs of this pipeline.", show_default=False)
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 20,
     runs: Runs = None,
     as_json: Json = False,

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Look at a Delta table, without Spark.", no_args_is_help=True)
 
-Version = Annotated[int | None, typer.Option("--version", help="The table as it was at this version.", show_default=False)]
+Version = Annotated[
+    int | None, typer.Option("--version", help="The table as it was at this version.", show_default=False)
+]
 
 
 @app.command("info")
@@ -53,7 +55,10 @@ def schema(uri: Uri, version: Version = None, as_json: Json = False) -> None:
         print_json([{"name": c.name, "type": c.type, "nullable": c.nullable} for c in table.columns])
         return
     partitions = set(table.partition_columns)
-    rows = [(c.name, c.type, "" if c.nullable else "not null", "partition" if c.name in partitions else "") for c in table.columns]
+    rows = [
+        (c.name, c.type, "" if c.nullable else "not null", "partition" if c.name in partitions else "")
+        for c in table.columns
+    ]
     print_rows(("column", "type", "", ""), rows)
 
 

@@ -9,7 +9,7 @@ from deltaworks.cli.output import print_json, to_stdout
 from deltaworks.errors import DeltaworksError
 
 
-def validate(files: Files, settings: Set = [], environment: Env = None, as_json: Json = False) -> None:  # noqa: B006 - typer copies it
+def validate(files: Files, settings: Set = [], environment: Env = None, as_json: Json = False) -> None:
     """Check pipeline files: keys, types, impossible combinations. Starts no JVM."""
     from deltaworks.cli.edge import workspace
     from deltaworks.pipeline.overrides import parsed

@@ -113,7 +113,7 @@ class DamagedLogError(RunError):
 
 
 def _logged(version: int, actions: list[dict[str, Any]]) -> LoggedCommit:
-    info = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
     metadata = info.get("userMetadata")
     txns = [action["txn"] for action in actions if "txn" in action]
     return LoggedCommit(

@@ -138,7 +138,9 @@ def from_json_text(value: Any) -> Any:
     try:
         return json.loads(value)
     except ValueError as error:
-        raise problem(f"{value!r} is not valid JSON: {error}", 'Write it as a list, or as text such as "[\\"id\\"]".') from None
+        raise problem(
+            f"{value!r} is not valid JSON: {error}", 'Write it as a list, or as text such as "[\\"id\\"]".'
+        ) from None
 
 
 class FromText:

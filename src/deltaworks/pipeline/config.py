@@ -11,7 +11,6 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
-from deltaworks.pipeline.document import Document, Key
 from deltaworks.pipeline.variables import filled
 from deltaworks.spark.sinks import AnySink, Sink
 from deltaworks.spark.sources import AnySource
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
+
+    from deltaworks.pipeline.document import Document, Key
 
 
 def _one_name(text: str) -> str:
@@ -143,19 +144,15 @@ def _told(document: Document, found: ErrorDetails) -> tuple[str, str]:
 
 def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
     context = found.get("ctx", {})
-    parent = dotted.rpartition(".")[0]
     match found["type"]:
         case "problem":
+            parent = dotted.rpartition(".")[0]
             place = f" in {parent}" if str(context["message"]).startswith("Unknown key") and parent else ""
             return f"{context['message']}{place}.", str(context["hint"])
         case "missing":
             return f"{dotted} is missing.", f"Add {dotted.rpartition('.')[2]}."
-        case "union_tag_invalid":
-            known = [tag.strip("' ") for tag in str(context["expected_tags"]).split(",")]
-            tag = str(context["tag"])
-            return f"{dotted}: {_tag_key(context)} {tag!r} is not known.", did_you_mean(tag, known)
-        case "union_tag_not_found":
-            return f"{dotted}.{_tag_key(context)} is missing.", f"Add {_tag_key(context)}."
+        case "union_tag_invalid" | "union_tag_not_found":
+            return _tag_words(context, dotted)
         case "enum" | "literal_error":
             return f"{dotted}: {found['input']!r} is not known.", f"Write {context['expected']}."
         case "string_pattern_mismatch":
@@ -163,15 +160,22 @@ def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
     return f"{dotted}: {found['msg']}.", "Change the value there."
 
 
-def _tag_key(context: dict[str, Any]) -> str:
-    return str(context["discriminator"]).rpartition(" ")[2].strip("'")  # both spellings are given, the file's last
+def _tag_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
+    # Both spellings of the key are given, the file's last.
+    key = str(context["discriminator"]).rpartition(" ")[2].strip("'")
+    if "tag" not in context:
+        return f"{dotted}.{key} is missing.", f"Add {key}."
+    known = [tag.strip("' ") for tag in str(context["expected_tags"]).split(",")]
+    return f"{dotted}: {key} {context['tag']!r} is not known.", did_you_mean(str(context["tag"]), known)
 
 
 def _key_in_file(value: Any, loc: tuple[int | str, ...]) -> Key:
     """Where an error's place is in the file, which nests what the models hold flat and does not name union tags."""
     key: list[str | int] = []
     for part in loc:
-        wrapper = next((name for name in _WRAPPERS if isinstance(value, dict) and part in (value.get(name) or {})), None)
+        wrapper = next(
+            (name for name in _WRAPPERS if isinstance(value, dict) and part in (value.get(name) or {})), None
+        )
         if isinstance(value, dict) and part not in value and wrapper:
             key.append(wrapper)
             value = value[wrapper]

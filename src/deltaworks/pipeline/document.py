@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from deltaworks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 40
@@ -63,7 +65,9 @@ def _text(path: Path) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableFileError(f"{path.name} is not UTF-8 text: {error.reason}.", hint="Save it as UTF-8.") from error
+        raise UnreadableFileError(
+            f"{path.name} is not UTF-8 text: {error.reason}.", hint="Save it as UTF-8."
+        ) from error
     if not text.strip():
         raise UnreadableFileError(f"{path.name} is empty.", hint="Start with pipelineId, extract, load and writeMode.")
     return text

@@ -32,9 +32,7 @@ def commit_for(
     """Decide the commit of a load, and whether its key has landed already."""
     table = sink.table()
     seen = table.version if table else -1
-    commit = Commit(
-        run_id=run_id, pipeline=pipeline, key=key, user=user_name(), host=Process.current().host, seen=seen
-    )
+    commit = Commit(run_id=run_id, pipeline=pipeline, key=key, user=user_name(), host=Process.current().host, seen=seen)
     if key is None or pipeline is None:
         return commit, None
     _check_text(sink, key)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def ordered(configs: Sequence[PipelineConfig]) -> list[int]:
     """The places of the pipelines, so that one that reads what another writes comes after it."""
-    needs = {at: {other for other in range(len(configs)) if _reads(configs[at], configs[other])} for at in range(len(configs))}
+    needs = {
+        at: {other for other in range(len(configs)) if _reads(configs[at], configs[other])}
+        for at in range(len(configs))
+    }
     sorter = TopologicalSorter({at: found - {at} for at, found in needs.items()})
     try:
         sorter.prepare()

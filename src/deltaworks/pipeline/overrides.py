@@ -48,17 +48,17 @@ def _with(value: Any, segments: list[str], new: Any, path: str) -> Any:
         return new
     first, *rest = segments
     if isinstance(value, list):
-        return _with_item(value, first, rest, new, path)
+        at = _item(value, first, path)
+        return [*value[:at], _with(value[at], rest, new, path), *value[at + 1 :]]
     if value is not None and not isinstance(value, dict):
         raise ConfigError(f"--set {path}: there is nothing below {value!r}.", hint="Check the path.")
     inner = value or {}
     return {**inner, first: _with(inner.get(first), rest, new, path)}
 
 
-def _with_item(items: list[Any], first: str, rest: list[str], new: Any, path: str) -> list[Any]:
-    if not first.isdigit() or int(first) >= len(items):
+def _item(items: list[Any], segment: str, path: str) -> int:
+    if not segment.isdigit() or int(segment) >= len(items):
         raise ConfigError(
-            f"--set {path}: the list has no item {first!r}.", hint=f"Its items are 0 to {len(items) - 1}."
+            f"--set {path}: the list has no item {segment!r}.", hint=f"It has {len(items)}, counted from 0."
         )
-    at = int(first)
-    return [*items[:at], _with(items[at], rest, new, path), *items[at + 1 :]]
+    return int(segment)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
@@ -36,7 +36,7 @@ class Run:
     config: PipelineConfig
     session: Callable[[], SparkSession]  # asked only when Spark is needed
     runs: RunFolder
-    redactor: Redactor = Redactor()
+    redactor: Redactor = field(default_factory=Redactor)
     file: str | None = None
     key: str | None = None
     again: bool = False
@@ -56,7 +56,9 @@ def run_pipeline(run: Run) -> RunResult:
             ours = running.closed(error)
             log.error("%s", ours, exc_info=error)
             raise ours from error
-    return RunResult(run_id=running.record.run_id, pipeline_id=run.config.pipeline_id, load=result, record=running.folder)
+    return RunResult(
+        run_id=running.record.run_id, pipeline_id=run.config.pipeline_id, load=result, record=running.folder
+    )
 
 
 class _Running:
@@ -118,7 +120,9 @@ def _ours(error: BaseException) -> DeltaworksError:
         return error
     if isinstance(error, KeyboardInterrupt | SystemExit):
         return StoppedError("The run was stopped.", hint="Run it again; what had landed is in the table.")
-    return RunError(f"{type(error).__name__}: {error}", hint="This looks like a bug of deltaworks; run.log has the story.")
+    return RunError(
+        f"{type(error).__name__}: {error}", hint="This looks like a bug of deltaworks; run.log has the story."
+    )
 
 
 def _opened(run: Run) -> RunRecord:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.pipeline.config import PipelineConfig, config_of
@@ -22,6 +21,7 @@ from deltaworks.vault.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 

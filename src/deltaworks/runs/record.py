@@ -7,7 +7,6 @@ import secrets
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import ConfigError, did_you_mean
@@ -15,6 +14,7 @@ from deltaworks.runs.process import Process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from deltaworks.errors import DeltaworksError
     from deltaworks.runs.result import LoadResult
@@ -117,7 +117,9 @@ class RunFolder:
 
     def newest(self, limit: int | None = None, pipeline: str | None = None) -> Iterator[RunRecord]:
         """Records, the newest first."""
-        found = sorted(self.path.glob(f"{pipeline or '*'}/*/{MANIFEST}"), key=lambda path: path.parent.name, reverse=True)
+        found = sorted(
+            self.path.glob(f"{pipeline or '*'}/*/{MANIFEST}"), key=lambda path: path.parent.name, reverse=True
+        )
         records = (record for path in found if (record := _read(path)) is not None)
         return (record for number, record in enumerate(records) if limit is None or number < limit)
 
@@ -128,7 +130,11 @@ class RunFolder:
         record = _read(exact[0]) if len(exact) == 1 else None
         if record is None:
             names = [path.parent.name for path in found or self.path.glob(f"*/*/{MANIFEST}")]
-            what = f"{len(exact)} runs have {run_id!r} in their id." if len(exact) > 1 else f"No run has the id {run_id!r}."
+            what = (
+                f"{len(exact)} runs have {run_id!r} in their id."
+                if len(exact) > 1
+                else f"No run has the id {run_id!r}."
+            )
             raise ConfigError(what, hint=did_you_mean(run_id, sorted(names)[-10:]))
         return record
 

@@ -40,7 +40,11 @@ class LoadResult:
         written = count("numOutputRows", "num_output_rows", "num_added_rows")
         return cls(
             success=True,
-            rows_read=count("numSourceRows", "num_source_rows") if merge else rows_read if rows_read is not None else written,
+            rows_read=count("numSourceRows", "num_source_rows")
+            if merge
+            else rows_read
+            if rows_read is not None
+            else written,
             rows_inserted=count("numTargetRowsInserted", "num_target_rows_inserted") if merge else written,
             rows_updated=count("numTargetRowsUpdated", "num_target_rows_updated"),
             rows_deleted=count("numTargetRowsDeleted", "num_target_rows_deleted", "numDeletedRows"),
@@ -87,7 +91,12 @@ class RunResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return {"run_id": self.run_id, "pipeline_id": self.pipeline_id, "record": str(self.record), **self.load.to_dict()}
+        return {
+            "run_id": self.run_id,
+            "pipeline_id": self.pipeline_id,
+            "record": str(self.record),
+            **self.load.to_dict(),
+        }
 
 
 @dataclass(frozen=True, slots=True)

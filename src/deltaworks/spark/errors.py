@@ -88,7 +88,8 @@ class _Story:
     @property
     def is_conflict(self) -> bool:
         return (
-            re.search(r"Concurrent\w*Exception|MetadataChangedException|ProtocolChangedException", self.kind) is not None
+            re.search(r"Concurrent\w*Exception|MetadataChangedException|ProtocolChangedException", self.kind)
+            is not None
             or self.condition.startswith(("DELTA_CONCURRENT", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED"))
             or self.condition in {"DELTA_PATH_EXISTS", "DELTA_TABLE_ALREADY_EXISTS", "DELTA_CREATE_TABLE_CONFLICT"}
         )

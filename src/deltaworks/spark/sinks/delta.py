@@ -177,8 +177,9 @@ class DeltaSink(Sink):
 
     def _check_fit(self, rows: DataFrame, table: Table, mode: WriteMode) -> None:
         if self.partition_by and self.partition_by != table.partition_columns:
+            there = list(table.partition_columns)
             raise ConfigError(
-                f"partitionBy is {list(self.partition_by)}, but {self.path} is partitioned by {list(table.partition_columns)}.",
+                f"partitionBy is {list(self.partition_by)}, but {self.path} is partitioned by {there}.",
                 hint="Leave partitionBy out, or write to another path.",
             )
         ours, theirs = ({name.lower(): name for name in names} for names in (rows.columns, _names(table)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +11,8 @@ from deltaworks.spark.stamp import stamped, write_options
 from deltaworks.spark.statement import ROWS, run_over
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit

@@ -15,6 +15,8 @@ from deltaworks.lake.travel import first_version_since, instant, version_at
 from deltaworks.spark.sources.base import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -126,7 +128,7 @@ class DeltaSource(Source):
         return f"changes of Delta table {self.path}, versions {span.start} to {span.version}"
 
 
-def _at_most_one(given: dict[str, object]) -> None:
+def _at_most_one(given: Mapping[str, object]) -> None:
     if all(value is not None for value in given.values()):
         first, second = given
         raise problem(f"{first} and {second} are both given", "Leave one of them out.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glob
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltaworks.errors import ConfigError
@@ -32,7 +32,7 @@ class FileSource(Source):
     def fixed(self) -> None:
         """See that there is something to read."""
         local = local_path(self.path)
-        if local is not None and not glob.glob(str(local)):
+        if local is not None and not _matches(local):
             raise ConfigError(f"There is nothing to read at {self.path}.", hint="Check the path in `extract`.")
 
     def read(self, spark: SparkSession, span: Any) -> DataFrame:
@@ -42,3 +42,7 @@ class FileSource(Source):
     def describe(self, span: Any) -> str:
         """What will be read, in one line."""
         return f"{self.format} files {self.path}"
+
+
+def _matches(path: Path) -> bool:
+    return path.exists() or any(Path(path.anchor).glob(str(path.relative_to(path.anchor))))

@@ -1,0 +1,1 @@
+"""Ratios against the same work by hand, in one run."""
