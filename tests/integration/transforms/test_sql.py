@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.integration.rows import collected, frame
+from tests.integration.transforms.applied import applied, step
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_a_query_sees_the_rows_as_input(spark: SparkSession) -> None:
+    rows = frame(spark, {"id": 1, "n": 5}, {"id": 2, "n": 7})
+
+    found = applied(rows, "sql", query="SELECT max(n) AS most FROM input")
+
+    assert collected(found) == [{"most": 7}]
+
+
+def test_a_query_may_have_its_own_with_and_braces(spark: SparkSession) -> None:
+    rows = frame(spark, {"id": 1, "name": "{x}"})
+
+    found = applied(rows, "sql", query="WITH named AS (SELECT * FROM input WHERE name = '{x}') SELECT id FROM named")
+
+    assert collected(found) == [{"id": 1}]
+
+
+def test_two_queries_in_a_row_each_see_their_own_input(spark: SparkSession) -> None:
+    first = applied(frame(spark, {"n": 1}), "sql", query="SELECT n + 1 AS n FROM input")
+
+    second = applied(first, "sql", query="SELECT n * 10 AS n FROM input")
+
+    assert collected(second) == [{"n": 20}]
+
+
+def test_it_says_the_query_on_one_line() -> None:
+    assert step("sql", query="SELECT *\n  FROM input").describe() == "SELECT * FROM input"
