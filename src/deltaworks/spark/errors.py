@@ -47,6 +47,11 @@ def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> D
         return ConflictError(f"{where}: another writer was faster: {story.line}", hint="Run it again.")
     if story.condition.startswith("UNRESOLVED_COLUMN") and columns:
         return ColumnNotFoundError(story.parameter("objectName"), columns, where=where)
+    if story.condition == "DELTA_FAILED_TO_MERGE_FIELDS":
+        return ConfigError(
+            f"{where}: Column {story.parameter('updateField')!r}: {story.line}",
+            hint="Cast it with a cast transform; nothing was written.",
+        )
     if story.is_analysis:
         return ConfigError(f"{where}: {story.line}", hint="Change it in the pipeline file; nothing was written.")
     return RunError(f"{where}: {story.line}", hint="The table is as it was; mend the cause and run again.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any
@@ -69,6 +70,8 @@ def forget(gateway: Any) -> None:
 
 def require_none() -> None:
     """Refuse a second session in this process; let go of a JVM that a stopped one left behind."""
+    if "pyspark" not in sys.modules:  # importing it now would only keep the JVM waiting
+        return
     from pyspark import SparkContext
 
     if SparkContext._active_spark_context is not None:

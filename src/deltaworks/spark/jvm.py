@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -47,6 +47,10 @@ class JvmPlan:
     class_path: tuple[Path | str, ...]
     options: tuple[str, ...] = ()
     log: Path | None = None
+
+    def with_options(self, more: tuple[str, ...]) -> JvmPlan:
+        """Return the same plan with more options for the JVM."""
+        return replace(self, options=(*self.options, *more))
 
     def command(self) -> list[str]:
         """Spell the plan as a command."""

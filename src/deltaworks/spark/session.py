@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from deltaworks.errors import SetupError
+from deltaworks.spark.archive import Archive, archive_for, make_later
 from deltaworks.spark.conf import OPENED_BY_US, STAMPS, for_submit, to_conf
 from deltaworks.spark.gateway import connected, disconnect, forget, require_none, submitted
 from deltaworks.spark.home import pyspark_home, spark_jars
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
 
     from deltaworks.spark.settings import SparkSettings
 
-__all__ = ["JarProgress", "Starting", "check_platform", "close_session", "isolated", "open_session", "warm_up"]
+__all__ = [
+    "JarProgress",
+    "Starting",
+    "check_platform",
+    "close_session",
+    "isolated",
+    "open_session",
+    "prepare_next",
+    "warm_up",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +46,19 @@ class Starting:
     settings: SparkSettings
     conf: Mapping[str, str]
     jvm: Jvm | None = None
+    plain: JvmPlan | None = None  # how to start again, should the class-data archive be bad
 
 
-def warm_up(settings: SparkSettings, *, progress: Callable[[JarProgress], None] | None = None) -> Starting:
-    """Check the settings, fetch missing jars and start the JVM, which then starts while we do other work."""
+def warm_up(
+    settings: SparkSettings,
+    *,
+    progress: Callable[[JarProgress], None] | None = None,
+    record: Path | None = None,
+) -> Starting:
+    """Check the settings, fetch missing jars and start the JVM, which then starts while we do other work.
+
+    With `record` the JVM writes a class-data archive there when it ends.
+    """
     conf = to_conf(settings, cores=len(os.sched_getaffinity(0)))
     if settings.remote or settings.jars == "provided":
         return Starting(settings=settings, conf=conf)
@@ -47,8 +66,26 @@ def warm_up(settings: SparkSettings, *, progress: Callable[[JarProgress], None] 
     jars = _store(settings).ensure(jars_of(settings.groups), progress or _silent)
     if not settings.local:
         conf["spark.jars"] = ",".join([*map(str, jars), *filter(None, [conf.get("spark.jars")])])
-    jvm = Jvm(_jvm_plan(settings, conf, jars)) if settings.direct else None
-    return Starting(settings=settings, conf=conf, jvm=jvm)
+    if not settings.direct:
+        return Starting(settings=settings, conf=conf)
+    plan = _jvm_plan(settings, conf, jars)
+    archive = (f"-XX:ArchiveClassesAtExit={record}",) if record else archive_of(settings).options()
+    return Starting(settings=settings, conf=conf, jvm=Jvm(plan.with_options(archive)), plain=plan)
+
+
+def archive_of(settings: SparkSettings) -> Archive:
+    """Name the class-data archive that fits these settings.
+
+    It covers Spark and Delta, the first part of every class path, so that it serves all connectors.
+    """
+    delta = (settings.cache / "jars" / jar.file_name for jar in jars_of({"delta"}))
+    return archive_for(settings.cache, find_java(settings.java_home), (*spark_jars(pyspark_home()), *delta))
+
+
+def prepare_next(settings: SparkSettings) -> None:
+    """After a success: have the class-data archive made in the background, so that the next start is faster."""
+    if settings.direct:
+        make_later(archive_of(settings), settings)
 
 
 def open_session(
@@ -112,12 +149,25 @@ def _jvm_plan(settings: SparkSettings, conf: Mapping[str, str], jars: tuple[Path
 
 def _classic(starting: Starting) -> SparkSession:
     with _as_setup_error(starting):
-        gateway = connected(starting.jvm) if starting.jvm else _submitted(starting)
+        gateway = _started(starting) if starting.jvm else _submitted(starting)
         try:
             return _session(starting, gateway)
         except BaseException:
             forget(gateway)
             raise
+
+
+def _started(starting: Starting) -> Any:
+    assert starting.jvm is not None
+    assert starting.plain is not None
+    try:
+        return connected(starting.jvm)
+    except SetupError:
+        archive = archive_of(starting.settings)
+        if not archive.path.exists():
+            raise
+        archive.delete()
+        return connected(Jvm(starting.plain))
 
 
 def _submitted(starting: Starting) -> Any:
