@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -185,7 +187,8 @@ def _session(starting: Starting, gateway: Any) -> SparkSession:
 
     # Secrets reach the JVM here, through the authenticated socket, and not on a command line.
     conf = SparkConf(loadDefaults=False).setAll(list(starting.conf.items()))
-    context = SparkContext(conf=conf, gateway=gateway)
+    with _own_interrupt():
+        context = SparkContext(conf=conf, gateway=gateway)
     if starting.settings.local:
         context.pythonExec = sys.executable
     return SparkSession(context, options=dict(starting.conf))
@@ -214,6 +217,17 @@ def _remote(starting: Starting) -> SparkSession:
         )
         check_platform(spark)
     return spark
+
+
+@contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep what Ctrl-C does: PySpark's handler calls the JVM from inside the call it interrupts, and breaks both."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
