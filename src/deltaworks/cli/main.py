@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -52,6 +53,8 @@ def _top(
 def main() -> None:
     """Show our own errors as two lines and an exit code, never as a traceback."""
     signal.signal(signal.SIGTERM, _stop)
+    # Py4J logs an interrupted call to the root, which would then print everything; our errors are two lines.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         app()
     except DeltaworksError as error:
