@@ -266,6 +266,13 @@ def test_what_cannot_be_written_is_refused_before_anything_is(
     assert set((tmp_path / "t").rglob("*")) == files
 
 
+def test_a_column_without_a_type_is_refused_instead_of_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    result = load(frame(spark, {"id": 1}).selectExpr("id", "NULL AS n"), tmp_path / "t", "Append")
+
+    assert (result.success, result.error) == (False, "load: Column 'n' has no type: it is only NULL.")
+    assert not (tmp_path / "t").exists()
+
+
 def test_a_key_needs_a_pipeline(spark: SparkSession, tmp_path: Path) -> None:
     config = {"sinkType": "DeltaLake", "connectionParams": {"path": str(tmp_path / "t")}}
 

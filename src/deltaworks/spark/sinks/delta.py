@@ -90,6 +90,7 @@ class DeltaSink(Sink):
         """Say what one commit would do to the table."""
         table = self.table()
         self._check_keys(rows, mode)
+        _check_types(rows)
         if table is not None:
             self._check_fit(rows, table, mode)
             self._check_conditions(rows, mode)
@@ -221,6 +222,15 @@ class DeltaSink(Sink):
         raise RunError(
             f"The key {commit.key!r} did not land in {self.path}, although Spark raised no error.",
             hint="Run it again with the same key: it lands once.",
+        )
+
+
+def _check_types(rows: DataFrame) -> None:
+    # Delta leaves such a column out without a word.
+    untyped = next((name for name, kind in rows.dtypes if kind == "void"), None)
+    if untyped is not None:
+        raise ConfigError(
+            f"Column {untyped!r} has no type: it is only NULL.", hint="Give it one, as CAST(NULL AS string)."
         )
 
 
