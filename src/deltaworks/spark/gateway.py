@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import contextmanager
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any
 
 from deltaworks.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
 
     from deltaworks.spark.jvm import Jvm
 
 
+# What PySpark's own launcher imports; PySpark then names these classes without their packages.
+_IMPORTS = (
+    "org.apache.spark.SparkConf",
+    "org.apache.spark.api.java.*",
+    "org.apache.spark.api.python.*",
+    "org.apache.spark.ml.python.*",
+    "org.apache.spark.mllib.api.python.*",
+    "org.apache.spark.resource.*",
+    "org.apache.spark.sql.Encoders",
+    "org.apache.spark.sql.OnSuccessCall",
+    "org.apache.spark.sql.functions",
+    "org.apache.spark.sql.classic.*",
+    "org.apache.spark.sql.api.python.*",
+    "org.apache.spark.sql.hive.*",
+    "scala.Tuple2",
+)
+
+
 def connected(jvm: Jvm) -> Any:
-    """Connect PySpark to a JVM that we started."""
-    from pyspark.java_gateway import launch_gateway
+    """Connect PySpark to a JVM that we started, as its own launcher would."""
+    from py4j.clientserver import ClientServer, JavaParameters, PythonParameters
+    from py4j.java_gateway import java_import
 
     port, secret = jvm.wait()
-    with _environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
-        gateway = launch_gateway()  # type: ignore[no-untyped-call]
+    gateway = ClientServer(
+        java_parameters=JavaParameters(port=port, auth_token=secret, auto_convert=True),
+        python_parameters=PythonParameters(port=0, eager_load=False),
+    )
     gateway.proc = jvm.process
+    for name in _IMPORTS:
+        java_import(gateway.jvm, name)
     return gateway
 
 
@@ -81,14 +102,3 @@ def require_none() -> None:
         )
     if SparkContext._gateway is not None:
         forget(SparkContext._gateway)
-
-
-@contextmanager
-def _environment(**variables: str) -> Iterator[None]:
-    # PySpark takes the address of a running JVM in no other way.
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name in variables:
-            del os.environ[name]

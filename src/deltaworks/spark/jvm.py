@@ -78,7 +78,7 @@ class Jvm:
 
     def __init__(self, plan: JvmPlan) -> None:
         self._scratch = Path(tempfile.mkdtemp(prefix="deltaworks-"))
-        self._log: IO[bytes] = plan.log.open("ab") if plan.log else tempfile.TemporaryFile()  # noqa: SIM115
+        self._log: IO[bytes] = plan.log.open("a+b") if plan.log else tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             ["/usr/bin/env", *self._variables(plan), *plan.command()],
             stdin=subprocess.PIPE,
@@ -88,8 +88,12 @@ class Jvm:
         )
 
     def _variables(self, plan: JvmPlan) -> list[str]:
-        python = f"PYSPARK_PYTHON={sys.executable}"  # workers must be this Python, not the first on the PATH
-        return [f"_PYSPARK_DRIVER_CONN_INFO_PATH={self._address}", f"SPARK_HOME={plan.spark_home}", python]
+        return [
+            f"_PYSPARK_DRIVER_CONN_INFO_PATH={self._address}",
+            f"SPARK_HOME={plan.spark_home}",
+            f"PYSPARK_PYTHON={sys.executable}",  # workers must be this Python, not the first on the PATH
+            "PYSPARK_PIN_THREAD=true",  # both ends must agree
+        ]
 
     @property
     def _address(self) -> Path:
@@ -111,8 +115,7 @@ class Jvm:
     def _failed(self) -> SetupError:
         self.process.kill()
         self._log.seek(0)
-        said = self._log.read() if self._log.readable() else b""
-        last = said.decode(errors="replace").strip().splitlines()[-3:]
+        last = self._log.read().decode(errors="replace").strip().splitlines()[-3:]
         return SetupError(
             f"Spark's JVM did not start: {' / '.join(last) or 'it said nothing'}.",
             hint="Check `spark.driver.memory` and `spark.driver.extraJavaOptions`, and how much memory is free.",

@@ -1,0 +1,170 @@
+"""Sessions in processes of their own: how they start, what they promise, how they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+LIMIT = 240  # seconds
+START = """
+import os, sys
+from pathlib import Path
+from deltaworks.errors import DeltaworksError
+from deltaworks.spark.session import check_platform, close_session, isolated, open_session, warm_up
+from deltaworks.spark.settings import SparkSettings
+
+cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deltaworks"
+QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.driver.memory": "1g"}
+
+def settings(conf={}, **more):
+    return SparkSettings(**{"cache": cache, "master": "local[2]", "conf": {**QUICK, **conf}} | more)
+
+def refusal(act):
+    try:
+        act()
+    except DeltaworksError as error:
+        return f"{type(error).__name__}: {error} | {error.hint}"
+"""
+
+
+def python(code: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", START + dedent(code)]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def said(code: str, cwd: Path, **variables: str) -> list[str]:
+    done = python(code, cwd, **variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()
+
+
+def test_a_session_commits_quietly_and_leaves_no_trace(tmp_path: Path) -> None:
+    lines = said(
+        """
+        conf = {"spark.hadoop.fs.s3a.secret.key": "canary-7f3a"}
+        spark = open_session(settings(conf))
+        pid = spark.sparkContext._gateway.proc.pid
+        print("canary" in Path(f"/proc/{pid}/cmdline").read_text(), spark.sparkContext.getConf().get(*conf))
+
+        beside = isolated(spark)
+        beside.range(10).write.format("delta").save("table")
+        print(beside.read.format("delta").load("table").count())
+
+        beside.udf.register("python", lambda: sys.executable)
+        print(beside.sql("SELECT python()").first()[0] == sys.executable)
+
+        check_platform(beside)
+        spark.conf.set("spark.databricks.delta.commitInfo.userMetadata", "theirs")
+        print(isolated(spark).conf.get("spark.databricks.delta.commitInfo.userMetadata", "none"))
+        print(refusal(lambda: warm_up(settings())))
+        try:
+            beside.sql("SELECT nothing FROM nowhere")
+        except Exception as error:
+            print(type(error).__name__)
+        close_session(spark)
+        """,
+        tmp_path,
+        SPARK_REMOTE="sc://elsewhere",
+        PYSPARK_PIN_THREAD="false",
+    )
+
+    secret_on_command_line, rows, same_python, stamp, second, failure = lines
+    assert secret_on_command_line == "False canary-7f3a"
+    assert (rows, same_python, stamp, failure) == ("10", "True", "none", "AnalysisException")
+    assert second.startswith("SetupError: A Spark session is already open")
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
+
+
+def test_a_closed_session_makes_room_for_the_next(tmp_path: Path) -> None:
+    lines = said(
+        """
+        for partitions in ("3", "5"):
+            spark = open_session(settings({"spark.sql.shuffle.partitions": partitions}))
+            print(spark.conf.get("spark.sql.shuffle.partitions"), spark.sparkContext._gateway.proc.pid)
+            close_session(spark)
+        """,
+        tmp_path,
+    )
+
+    (first, first_jvm), (second, second_jvm) = (line.split() for line in lines)
+    assert (first, second) == ("3", "5")
+    assert first_jvm != second_jvm
+
+
+def test_a_killed_process_takes_its_jvm_with_it(tmp_path: Path) -> None:
+    code = START + "jvm = warm_up(settings()).jvm\njvm.wait()\nprint(jvm.process.pid, flush=True)\nsys.stdin.read()"
+    started = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert started.stdout is not None
+    jvm = Path("/proc") / started.stdout.readline().strip()
+    assert jvm.exists()
+
+    started.send_signal(signal.SIGKILL)
+    started.wait()
+
+    assert _gone(jvm)
+
+
+def _gone(process: Path) -> bool:
+    give_up = time.monotonic() + 30
+    while process.exists() and "Z" not in (process / "stat").read_text().split()[2]:
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_a_jvm_that_cannot_start_is_one_clear_error(tmp_path: Path) -> None:
+    lines = said('print(refusal(lambda: open_session(settings({"spark.driver.memory": "1k"}))))', tmp_path)
+
+    assert "did not start" in lines[0]
+    assert "Too small" in lines[0]
+    assert "spark.driver.memory" in lines[0]
+
+
+def test_a_bad_class_archive_is_passed_over(tmp_path: Path) -> None:
+    lines = said(
+        """
+        from deltaworks.spark.session import archive_of
+        mine = settings(cache=Path.cwd())
+        (Path.cwd() / "jars").symlink_to(cache / "jars")
+        archive = archive_of(mine)
+        with archive.making() as draft:
+            draft.write_bytes(b"no archive" * 1000)
+            archive.keep(draft)
+        spark = open_session(mine)
+        print(spark.range(3).count())
+        """,
+        tmp_path,
+    )
+
+    assert lines == ["3"]
+
+
+def test_a_platform_with_another_delta_is_refused_by_name(tmp_path: Path) -> None:
+    # Delta 4.0 was built for Spark 4.0: with ours it would fail somewhere in the middle of a write.
+    lines = said(
+        """
+        from deltaworks.spark.home import ivy_jar, pyspark_home
+        from deltaworks.spark.ivy import Coordinate, Fetch, fetch
+        from deltaworks.spark.java import find_java
+        old = tuple(Coordinate(group="io.delta", artifact=name, version="4.0.0")
+                    for name in ("delta-spark_2.13", "delta-storage"))
+        how = Fetch(java=find_java().path, ivy=ivy_jar(pyspark_home()), settings=None, scratch=Path.cwd())
+        jars = ",".join(map(str, fetch(old, how, lambda _: None).iterdir()))
+        print(refusal(lambda: open_session(settings({"spark.jars": jars}, jars="provided"))))
+        print(refusal(lambda: open_session(settings(jars="provided"))))
+        """,
+        tmp_path,
+    )
+
+    assert lines[0].startswith("SetupError: This session runs Delta Lake 4.0.0; Deltaworks needs Delta Lake 4.4")
+    assert "jars: managed" in lines[0]
+    assert "no Delta Lake on its class path" in lines[1] or "Delta" in lines[1]
