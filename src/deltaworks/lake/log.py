@@ -15,6 +15,7 @@ from deltaworks.lake.storage import Folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_FILES = ("add", "remove")
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"^\d{20}\.checkpoint\..*parquet$|^\d{20}\.checkpoint\..*json$")
 
@@ -65,7 +66,9 @@ class Log:
         if not versions:
             return range(0)
         kept = [int(name[:20]) for name in self._folder.names("_delta_log") if _CHECKPOINT.match(name)]
-        return range(0 if versions[0] == 0 else min(kept, default=versions[0]), versions[-1] + 1)
+        # A checkpoint counts when the commits that follow it are there.
+        whole = [version for version in kept if version >= versions[0] - 1]
+        return range(0 if versions[0] == 0 else min(whole, default=versions[0]), versions[-1] + 1)
 
     def latest(self) -> int | None:
         """The newest version; none when there is no table here."""
@@ -73,15 +76,13 @@ class Log:
 
     def commit(self, version: int) -> LoggedCommit:
         """Read one commit."""
-        name = f"_delta_log/{version:020}.json"
-        text = self._folder.read(name)
-        try:
-            actions = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
-            raise DamagedLogError(self.uri, name) from error
-        if not actions:
-            raise DamagedLogError(self.uri, name)
-        return _logged(version, actions)
+        return _logged(version, self._actions(version))
+
+    def file_changes(self, version: int) -> tuple[list[str], list[str]]:
+        """The data files a commit added, and those it removed; with another deletion vector it is another file."""
+        actions = self._actions(version)
+        added, removed = ([_identity(action[kind]) for action in actions if kind in action] for kind in _FILES)
+        return added, removed
 
     def times(self) -> dict[int, datetime]:
         """When each version was made; never going backwards, even where clocks did."""
@@ -97,9 +98,20 @@ class Log:
         """The commits after `version`, oldest first."""
         return (self.commit(found) for found in self.versions() if found > version)
 
-    def back(self) -> Iterator[LoggedCommit]:
-        """All commits that are still there, newest first."""
-        return (self.commit(found) for found in reversed(self.versions()))
+    def back(self, version: int) -> Iterator[LoggedCommit]:
+        """The commits up to `version` that are still there, newest first."""
+        return (self.commit(found) for found in reversed(self.versions()) if found <= version)
+
+    def _actions(self, version: int) -> list[dict[str, Any]]:
+        name = f"_delta_log/{version:020}.json"
+        try:
+            # Not splitlines(): JSON may hold other line separators inside its strings.
+            actions = [json.loads(line) for line in self._folder.read(name).split("\n") if line.strip()]
+        except ValueError as error:
+            raise DamagedLogError(self.uri, name) from error
+        if not actions or not all(isinstance(action, dict) for action in actions):
+            raise DamagedLogError(self.uri, name)
+        return actions
 
 
 class DamagedLogError(RunError):
@@ -128,6 +140,10 @@ def _logged(version: int, actions: list[dict[str, Any]]) -> LoggedCommit:
         added=_files(actions, "add"),
         removed=_files(actions, "remove"),
     )
+
+
+def _identity(file: dict[str, Any]) -> str:
+    return json.dumps([file["path"], file.get("deletionVector")], sort_keys=True)
 
 
 def _files(actions: list[dict[str, Any]], kind: str) -> Files:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from deltaworks.errors import RefusedError
 from deltaworks.lake.commit import Commit, Mark, keyed_app_id
-from deltaworks.lake.travel import instant, version_at
 
 if TYPE_CHECKING:
     from deltaworks.lake.log import Log, LoggedCommit
@@ -89,14 +90,15 @@ def require_marks_kept(table: Table) -> None:
 
 def _landed_key(table: Table, mark: Mark, key: str) -> LandedKey:
     commit = next((found for found in table.history() if found.holds(mark)), None)
-    if commit is None:
-        return LandedKey(None, None)
-    if not _still_there(table, commit.version):
+    # A commit that log clean-up removed was older than all that are left.
+    version = commit.version if commit else table.log.versions()[0] - 1
+    if not _still_there(table, version):
+        where = f"as version {version}" if commit else "before the log begins"
         raise RefusedError(
-            f"Key {key!r} landed as version {commit.version}, but a RESTORE has taken that version back.",
+            f"Key {key!r} landed {where}, but a RESTORE has taken that back.",
             hint="Run with --again to land it once more.",
         )
-    return LandedKey(commit.version, commit.ours.run_id if commit.ours else None)
+    return LandedKey(commit.version, commit.ours.run_id if commit.ours else None) if commit else LandedKey(None, None)
 
 
 def _still_there(table: Table, version: int) -> bool:
@@ -104,19 +106,35 @@ def _still_there(table: Table, version: int) -> bool:
 
     A RESTORE may itself be undone by a later one, so each is followed to what it restored.
     """
-    restores = {found.version: found for found in table.history() if found.operation == "RESTORE"}
+    later = takewhile(lambda found: found.version > version, table.history())
+    restores = {found.version: found for found in later if found.operation == "RESTORE"}
     at = table.version
     while at >= version:
-        last = max((number for number in restores if version < number <= at), default=None)
+        last = max((number for number in restores if number <= at), default=None)
         if last is None:
             return True
-        at = _restored_version(table, restores[last])
+        at = _restored_version(table.log, restores[last], version)
     return False
 
 
-def _restored_version(table: Table, restore: LoggedCommit) -> int:
+def _restored_version(log: Log, restore: LoggedCommit, oldest: int) -> int:
     target = restore.parameters.get("version")
-    if target is not None:
-        return int(target)
-    moment = restore.parameters.get("timestamp") or restore.parameters.get("datetime")
-    return version_at(table.log, instant(str(moment)))
+    if target is None:
+        return _version_with_files_of(log, restore.version, oldest)
+    return min(int(target), restore.version - 1)
+
+
+def _version_with_files_of(log: Log, restore: int, oldest: int) -> int:
+    """The version before `restore` that had the same files; one before `oldest` when none since then had.
+
+    A RESTORE by time does not say which version it found: its time is in a zone the log does
+    not name, and engines do not agree on when a version was made. Its files tell.
+    """
+    difference: Counter[str] = Counter()
+    for version in range(restore, oldest, -1):
+        added, removed = log.file_changes(version)
+        difference.update(added)
+        difference.subtract(removed)
+        if not any(difference.values()):
+            return version - 1
+    return oldest - 1

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from deltaworks.errors import ConfigError, SetupError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyarrow.fs import FileSystem
 
@@ -24,6 +28,7 @@ def local_path(uri: str) -> Path | None:
 class Folder:
     """A folder of files, local or not."""
 
+    uri: str
     files: FileSystem
 
     @classmethod
@@ -33,19 +38,49 @@ class Folder:
 
         path = local_path(uri)
         if path is not None:
-            return cls(fs.SubTreeFileSystem(str(path), fs.LocalFileSystem()))
+            return cls(uri, fs.SubTreeFileSystem(str(path), fs.LocalFileSystem()))
+        from deltalake.exceptions import DeltaError
         from deltalake.fs import DeltaStorageHandler
 
-        return cls(fs.PyFileSystem(DeltaStorageHandler(uri, dict(storage_options or {}))))
+        try:
+            handler = DeltaStorageHandler(uri, dict(storage_options or {}))
+        except DeltaError as error:
+            raise ConfigError(
+                f"{uri} is no place we can read: {reason(error).partition('.')[0]}.",
+                hint="Give a path, or a URI such as s3://bucket/table.",
+            ) from error
+        return cls(uri, fs.PyFileSystem(handler))
 
     def names(self, inside: str) -> list[str]:
         """The names of the files in a folder inside this one; empty when it is not there."""
         from pyarrow import fs
 
-        found = self.files.get_file_info(fs.FileSelector(inside, allow_not_found=True))
+        with _reached(self.uri):
+            found = self.files.get_file_info(fs.FileSelector(inside, allow_not_found=True))
         return [info.base_name for info in found if info.type == fs.FileType.File]
 
     def read(self, name: str) -> str:
         """The text of one file."""
-        with self.files.open_input_stream(name) as stream:
+        with _reached(self.uri), self.files.open_input_stream(name) as stream:
             return stream.read().decode("utf-8")  # type: ignore[no-any-return]
+
+
+class UnreachableError(SetupError):
+    """The storage of a table does not answer, or does not let us in."""
+
+    def __init__(self, uri: str, why: str) -> None:
+        super().__init__(f"{uri} cannot be read: {why}", hint="Check the address, the credentials and the rights.")
+
+
+def reason(error: Exception) -> str:
+    """Why something failed, in one line: storage errors are told as a chain of lines with the cause last."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return re.sub(r"^\W*\x1b\S*|^\s+", "", lines[-1]).strip() if lines else type(error).__name__
+
+
+@contextmanager
+def _reached(uri: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UnreachableError(uri, reason(error)) from error

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError, RunError
 from deltaworks.lake.log import Files, Log, LoggedCommit
 from deltaworks.lake.schema import Column, columns
-from deltaworks.lake.storage import local_path
+from deltaworks.lake.storage import local_path, reason
 from deltaworks.lake.travel import instant, version_at
 
 if TYPE_CHECKING:
@@ -118,7 +120,8 @@ class Table:
         """Read rows as a stream; `where` is a SQL condition."""
         import pyarrow
 
-        found = self._delta.scan(list(columns) if columns is not None else None, where)
+        with _possible(self.uri):
+            found = self._delta.scan(list(columns) if columns is not None else None, where)
         return pyarrow.RecordBatchReader.from_stream(found)
 
     def to_arrow(self) -> pa.Table:
@@ -129,12 +132,13 @@ class Table:
         """The change feed from one version to another, both included."""
         import pyarrow
 
-        return pyarrow.RecordBatchReader.from_stream(self._delta.load_cdf(start, end))
+        with _possible(self.uri):
+            found = self._delta.load_cdf(start, end)
+        return pyarrow.RecordBatchReader.from_stream(found)
 
     def history(self, limit: int | None = None) -> Iterator[LoggedCommit]:
         """The commits up to this version that the log still holds, newest first."""
-        found = (commit for commit in self.log.back() if commit.version <= self.version)
-        return (commit for number, commit in enumerate(found) if limit is None or number < limit)
+        return islice(self.log.back(self.version), limit)
 
 
 class NotATableError(ConfigError):
@@ -170,6 +174,18 @@ class UnreadableTableError(RunError):
         super().__init__(f"The table {uri} cannot be opened: {reason}", hint="Look at it through Spark instead.")
 
 
+@contextmanager
+def _possible(uri: str) -> Iterator[None]:
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except DeltaError as error:
+        raise ConfigError(
+            f"{uri} cannot be read like this: {' '.join(str(error).split())}", hint="Check columns and versions."
+        ) from error
+
+
 def _opened(log: Log, version: int, storage_options: dict[str, str]) -> DeltaTable:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
@@ -177,4 +193,4 @@ def _opened(log: Log, version: int, storage_options: dict[str, str]) -> DeltaTab
     try:
         return DeltaTable(log.uri, version=version, storage_options=storage_options)
     except (DeltaError, OSError, ValueError) as error:
-        raise UnreadableTableError(log.uri, str(error).splitlines()[0]) from error
+        raise UnreadableTableError(log.uri, reason(error)) from error

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.tables import append
+
+from deltaworks.errors import ConfigError, SetupError
+from deltaworks.lake.storage import Folder, local_path, reason
+
+# Nothing listens on port 1, and nobody waits for it.
+NOBODY = {
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:1",
+    "AWS_ALLOW_HTTP": "true",
+    "AWS_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "nobody",
+    "AWS_SECRET_ACCESS_KEY": "nothing",
+    "max_retries": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("uri", "expected"),
+    [
+        ("data/orders", Path("data/orders")),
+        ("/data/a b#c", Path("/data/a b#c")),
+        ("file:///data/a%20b", Path("/data/a b")),
+        ("file:/data/orders", Path("/data/orders")),
+        ("s3://bucket/orders", None),
+        ("s3a://bucket/orders", None),
+    ],
+)
+def test_a_uri_knows_whether_it_is_local(uri: str, expected: Path | None) -> None:
+    assert local_path(uri) == expected
+
+
+@pytest.mark.parametrize("name", ["plain", "two words", "quest?ion", "hash#tag", "ünï", "colon:x", "st*r"])
+def test_a_folder_of_any_name_is_listed_and_read(tmp_path: Path, name: str) -> None:
+    append(tmp_path / name)
+    folder = Folder.of(str(tmp_path / name))
+
+    assert folder.names("_delta_log") == ["00000000000000000000.json"]
+    assert "commitInfo" in folder.read("_delta_log/00000000000000000000.json")
+
+
+def test_only_files_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "inside" / "deeper").mkdir(parents=True)
+    (tmp_path / "inside" / "file").touch()
+
+    assert Folder.of(str(tmp_path)).names("inside") == ["file"]
+
+
+def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    assert Folder.of(str(tmp_path / "nothing")).names("_delta_log") == []
+
+
+def test_storage_that_is_not_local_is_asked_through_delta_rs() -> None:
+    assert Folder.of("memory:///orders").names("_delta_log") == []
+
+
+@pytest.mark.parametrize("uri", ["foo://bucket/orders", "s3://"])
+def test_a_place_that_is_none_is_the_callers_mistake(uri: str) -> None:
+    with pytest.raises(ConfigError, match="is no place we can read") as caught:
+        Folder.of(uri)
+
+    assert "\n" not in str(caught.value)
+    assert "s3://bucket/table" in caught.value.hint
+
+
+def test_storage_that_does_not_answer_is_named_with_the_cause() -> None:
+    with pytest.raises(SetupError) as caught:
+        Folder.of("s3://bucket/orders", NOBODY).names("_delta_log")
+
+    assert str(caught.value) == "s3://bucket/orders cannot be read: Connection refused (os error 111)"
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "_delta_log").touch()
+
+    with pytest.raises(SetupError, match="Not a directory"):
+        Folder.of(str(tmp_path)).names("_delta_log")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="No such file"):
+        Folder.of(str(tmp_path)).read("lost.json")
+
+
+def test_an_error_without_words_is_named_by_its_kind() -> None:
+    assert reason(OSError()) == "OSError"

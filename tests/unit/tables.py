@@ -1,0 +1,65 @@
+"""Small Delta tables, written by delta-rs the way our own loads write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+
+from deltaworks.lake.commit import Commit, keyed_app_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+ROWS = pa.table({"id": [1, 2], "name": ["a", "b"]})
+
+
+def append(
+    path: Path,
+    rows: pa.Table = ROWS,
+    *,
+    commit: CommitProperties | None = None,
+    properties: Mapping[str, str | None] | None = None,
+    partition_by: list[str] | None = None,
+) -> int:
+    """Add rows and say which version that made."""
+    write_deltalake(
+        path,
+        rows,
+        mode="append",
+        commit_properties=commit,
+        configuration=properties,
+        partition_by=partition_by,
+    )
+    return DeltaTable(path).version()
+
+
+def stamp(run: str, *, key: str | None = None, mark: int = 1, pipeline: str = "orders") -> CommitProperties:
+    """What a commit of ours carries: the metadata, and the mark where there is a key."""
+    text = Commit(run_id=run, pipeline=pipeline, key=key).to_json()
+    marks = [Transaction(keyed_app_id(pipeline, key), mark)] if key else []
+    return CommitProperties(custom_metadata={"userMetadata": text}, app_transactions=marks)
+
+
+def land(path: Path, key: str, *, run: str = "run-1", mark: int = 1) -> int:
+    """Land rows under a key of the pipeline `orders`."""
+    return append(path, commit=stamp(run, key=key, mark=mark))
+
+
+def restore(path: Path, target: int | datetime) -> int:
+    """Take the table back, and say which version that made."""
+    DeltaTable(path).restore(target)
+    return DeltaTable(path).version()
+
+
+def rewrite(path: Path, version: int, text: str) -> None:
+    """Put other text in the place of a commit."""
+    commit_file(path, version).write_text(text, encoding="utf-8")
+
+
+def commit_file(path: Path, version: int, kind: Literal["json", "checkpoint.parquet"] = "json") -> Path:
+    """The file of a commit or a checkpoint."""
+    return path / "_delta_log" / f"{version:020}.{kind}"
