@@ -77,12 +77,11 @@ def parsed(metadata: str | None) -> Commit | None:
     fields = _ours(metadata)
     if fields is None:
         return None
-    found = fields.get("position")
     return Commit(
         run_id=fields["run"],
         pipeline=fields.get("pipeline"),
         batch=fields.get("batch"),
-        position=Position(source=found["source"], start=found["from"], end=found["to"]) if found else None,
+        position=_position(fields.get("position")),
         key=fields.get("key"),
         attempt=fields.get("attempt", 1),
         schema=fields.get("schema"),
@@ -91,9 +90,15 @@ def parsed(metadata: str | None) -> Commit | None:
     )
 
 
+def _position(found: Any) -> Position | None:
+    if not isinstance(found, dict) or "source" not in found:
+        return None
+    return Position(source=found["source"], start=found.get("from"), end=found.get("to"))
+
+
 def _ours(metadata: str | None) -> dict[str, Any] | None:
     try:
         fields = json.loads(metadata or "null")
-    except ValueError:
+    except (ValueError, RecursionError):  # anybody may have written it
         return None
     return fields if isinstance(fields, dict) and "deltaworks" in fields and "run" in fields else None

@@ -17,7 +17,7 @@ class Condition:
     @property
     def names_target(self) -> bool:
         """Whether it looks at the row already there, which an unmatched row does not have."""
-        return re.search(r"(?i)(?<![\w`])(`target`|target)\s*\.", _without_strings(self.sql)) is not None
+        return re.search(r"(?i)(?<![\w`.])(`target`|target)\s*\.", _without_strings(self.sql)) is not None
 
     @property
     def holds(self) -> str:

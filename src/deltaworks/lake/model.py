@@ -137,7 +137,7 @@ def from_json_text(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise problem(
             f"{value!r} is not valid JSON: {error}", 'Write it as a list, or as text such as "[\\"id\\"]".'
         ) from None
@@ -154,11 +154,19 @@ class FromText:
 
 
 def _resolved(path: str, info: ValidationInfo) -> str:
-    folder = (info.context or {}).get("folder")
+    if not path.strip() or "\0" in path:
+        raise problem(f"{path!r} is not a path", "Write a path or a URI; is a variable in it empty?")
     if "://" in path or path.startswith("file:"):
         return path
-    expanded = Path(path).expanduser()
-    return str(expanded if folder is None else folder / expanded)
+    folder = (info.context or {}).get("folder")
+    return str(_expanded(path) if folder is None else folder / _expanded(path))
+
+
+def _expanded(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:  # ~somebody, who has no home here
+        raise problem(f"{path!r} is not a path: {error}", "Write the whole path.") from None
 
 
 _COLUMN_LIST = {"anyOf": [{"type": "array", "items": {"type": "string"}, "minItems": 1}, {"type": "string"}]}

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltaworks.lake.commit import Commit, Mark, Position, keyed_app_id, parsed
+
+FULL = Commit(
+    run_id="20240101T000000-0a1b2c3d",
+    pipeline="orders-daily",
+    batch=7,
+    position=Position(source="kafka:orders", start={"0": 1}, end={"0": 5}),
+    key="2024-01-01",
+    attempt=2,
+    schema="sha256:abc",
+    user="ana",
+    host="etl-1",
+    mark=Mark("deltaworks/orders-daily", 7),
+    seen=12,
+)
+
+
+def test_the_metadata_of_a_commit_is_a_public_format() -> None:
+    assert FULL.to_json() == (
+        '{"deltaworks":1,"pipeline":"orders-daily","run":"20240101T000000-0a1b2c3d","batch":7,'
+        '"position":{"source":"kafka:orders","from":{"0":1},"to":{"0":5}},"key":"2024-01-01","attempt":2,'
+        '"schema":"sha256:abc","user":"ana","host":"etl-1"}'
+    )
+
+
+def test_what_a_commit_does_not_say_is_null() -> None:
+    assert Commit(run_id="r").to_json() == (
+        '{"deltaworks":1,"pipeline":null,"run":"r","batch":null,"position":null,"key":null,"attempt":1,'
+        '"schema":null,"user":null,"host":null}'
+    )
+
+
+def test_the_application_of_a_keyed_run_is_a_public_format() -> None:
+    assert keyed_app_id("orders-daily", "2024-01-01") == "deltaworks/orders-daily#2024-01-01"
+
+
+def test_metadata_is_read_back_without_the_mark_that_travels_beside_it() -> None:
+    found = parsed(FULL.to_json())
+
+    assert found is not None
+    assert (found.run_id, found.key, found.attempt) == (FULL.run_id, FULL.key, 2)
+    assert found.position == FULL.position
+    assert found.mark is None
+
+
+@given(run=st.text(min_size=1), key=st.text(), source=st.text(), end=st.integers())
+def test_metadata_is_one_line_and_comes_back_equal(run: str, key: str, source: str, end: int) -> None:
+    commit = Commit(run_id=run, key=key, position=Position(source=source, end=end))
+
+    assert "\n" not in commit.to_json()
+    assert parsed(commit.to_json()) == commit
+
+
+def test_a_second_try_says_that_it_is_the_second() -> None:
+    again = FULL.again()
+
+    assert json.loads(again.to_json())["attempt"] == 3
+    assert again.mark == FULL.mark
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [None, "", "loaded by hand", "5", "[]", '{"run": "x"}', '{"deltaworks": 1}', "[" * 100_000],
+)
+def test_metadata_of_others_is_not_ours(metadata: str | None) -> None:
+    assert parsed(metadata) is None
+
+
+def test_metadata_of_a_later_version_is_still_ours() -> None:
+    found = parsed('{"deltaworks":9,"run":"r","position":{"offsets":[1]},"novelty":true}')
+
+    assert found == Commit(run_id="r")
