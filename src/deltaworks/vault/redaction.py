@@ -18,9 +18,10 @@ MASK = "•••"
 _SECRET_NAMES = re.compile(
     r"(?i)pass(word|wd|phrase)?$|secret|token|credential(?!id)|private.?key|access.?key|account.?key|api.?key|sas$|signature"
 )
-_URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^/\s:@]*:)[^@\s]+(?=@)", re.IGNORECASE)
+_URL_PASSWORD = re.compile(r"(?P<before>[a-z][a-z0-9+.-]*://[^/\s:@]*:)\S+(?=@)", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    r"(?i)(?P<before>\b[\w.-]*(?:password|passwd|secret|token|access.?key|account.?key)[\w.-]*\s*[=:]\s*)(?P<value>[^\s,;&\"']+)"
+    r"(?i)(?P<before>\b[\w.-]*(?:password|passwd|secret|token|access.?key|account.?key)[\w.-]*[\"']?\s*[=:]\s*[\"']?)"
+    r"(?P<value>[^\s,;&\"']+)"
 )
 
 
@@ -48,14 +49,18 @@ class Redactor:
         """Return JSON-like `value` with every secret hidden."""
         if isinstance(value, Mapping):
             return {key: self.value(inner, str(key)) for key, inner in value.items()}
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and _SECRET_NAMES.search(name):
+            return MASK
         if isinstance(value, str):
-            return MASK if _SECRET_NAMES.search(name) else self.text(value)
+            return self.text(value)
         if isinstance(value, Sequence):
             return [self.value(inner, name) for inner in value]
         return value
 
 
 def _spellings(secret: str) -> set[str]:
-    raw = secret.encode()
-    encoded = {base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()}
-    return {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]} | encoded
+    raw = secret.encode(errors="surrogateescape")  # a variable of the environment need not be UTF-8
+    # Without the padding, which not everybody writes.
+    encoded = {base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode().rstrip("=")}
+    escaped = {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+    return {secret, quote(raw, safe=""), quote_plus(raw)} | encoded | escaped
