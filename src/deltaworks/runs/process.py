@@ -41,4 +41,5 @@ def _start_time(pid: int) -> str | None:
     except OSError:
         return None
     # The command, in brackets, may contain spaces; what follows does not.
-    return stat.rpartition(")")[2].split()[19]
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else fields[18]  # one that nobody has waited for yet is gone all the same

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from deltaworks.errors import ConfigError, did_you_mean
+from deltaworks.errors import ConfigError, SetupError, did_you_mean
 from deltaworks.runs.process import Process
 
 if TYPE_CHECKING:
@@ -95,55 +97,65 @@ class RunFolder:
     def save(self, record: RunRecord) -> Path:
         """Write the record so that a reader sees all of it or none of it."""
         folder = self.of(record)
-        folder.mkdir(parents=True, exist_ok=True)
-        marker = folder / RUNNING
-        if record.status is Status.RUNNING:
-            marker.touch()
-        draft = folder / f"{MANIFEST}.tmp"
-        draft.write_text(record.to_json(), encoding="utf-8")
-        draft.replace(folder / MANIFEST)
-        if record.status is not Status.RUNNING:
-            marker.unlink(missing_ok=True)
-        return folder / MANIFEST
+        try:
+            return _saved(record, folder)
+        except OSError as error:
+            raise SetupError(
+                f"The run record cannot be written to {folder}: {error.strerror}.",
+                hint="Make room or give rights there, or name another folder as `runs` in deltaworks.yaml.",
+            ) from error
 
     def close_interrupted(self) -> None:
         """Close the records whose process is gone."""
         for marker in self.path.glob(f"*/*/{RUNNING}"):
-            record = _read(marker.with_name(MANIFEST))
-            if record is None:  # killed before the first write
-                marker.unlink(missing_ok=True)
-            elif record.status is not Status.RUNNING or record.process.is_gone():
-                self.save(record.interrupted() if record.status is Status.RUNNING else record)
+            manifest = marker.with_name(MANIFEST)
+            record = _read(manifest)
+            # Read once more when the process is gone: it may have closed its record before it went.
+            if record and record.process.is_gone() and (record := _read(manifest)):
+                with suppress(SetupError):  # somebody who may write here will close it
+                    self.save(record.interrupted() if record.status is Status.RUNNING else record)
 
     def newest(self, limit: int | None = None, pipeline: str | None = None) -> Iterator[RunRecord]:
         """Records, the newest first."""
-        found = sorted(
-            self.path.glob(f"{pipeline or '*'}/*/{MANIFEST}"), key=lambda path: path.parent.name, reverse=True
-        )
-        records = (record for path in found if (record := _read(path)) is not None)
-        return (record for number, record in enumerate(records) if limit is None or number < limit)
+        found = [path for path in self.path.glob(f"*/*/{MANIFEST}") if pipeline in (None, path.parent.parent.name)]
+        found.sort(key=lambda path: path.parent.name, reverse=True)
+        return islice((record for path in found if (record := _read(path)) is not None), limit)
 
     def find(self, run_id: str) -> RunRecord:
         """The record of one run, by its whole id or a part that only it has."""
-        found = [path for path in self.path.glob(f"*/*/{MANIFEST}") if run_id in path.parent.name]
+        paths = sorted(self.path.glob(f"*/*/{MANIFEST}"), key=lambda path: path.parent.name)
+        found = [path for path in paths if run_id in path.parent.name]
         exact = [path for path in found if path.parent.name == run_id] or found
-        record = _read(exact[0]) if len(exact) == 1 else None
+        if len(exact) != 1:
+            what = f"{len(exact)} runs have {run_id!r} in their id." if exact else f"No run has the id {run_id!r}."
+            raise ConfigError(what, hint=did_you_mean(run_id, [path.parent.name for path in exact or paths][-10:]))
+        record = _read(exact[0])
         if record is None:
-            names = [path.parent.name for path in found or self.path.glob(f"*/*/{MANIFEST}")]
-            what = (
-                f"{len(exact)} runs have {run_id!r} in their id."
-                if len(exact) > 1
-                else f"No run has the id {run_id!r}."
+            raise ConfigError(
+                f"{exact[0]} is not a whole run record.", hint=f"Look at {LOG} beside it; it may tell more."
             )
-            raise ConfigError(what, hint=did_you_mean(run_id, sorted(names)[-10:]))
         return record
 
 
+def _saved(record: RunRecord, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    marker, manifest = folder / RUNNING, folder / MANIFEST
+    if record.status is Status.RUNNING:
+        marker.touch()
+    # A name of its own: two commands may close the record of a third at the same time.
+    draft = folder / f"{MANIFEST}.{secrets.token_hex(4)}.tmp"
+    draft.write_text(record.to_json(), encoding="utf-8", errors="backslashreplace")
+    draft.replace(manifest)
+    if record.status is not Status.RUNNING:
+        marker.unlink(missing_ok=True)
+    return manifest
+
+
 def _read(path: Path) -> RunRecord | None:
+    """A record; none when it is not whole. Keys of a later version are left out."""
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        known = {name: found[name] for name in RunRecord.__dataclass_fields__ if name in found}
+        return RunRecord(**known | {"status": Status(found["status"]), "process": Process(**found["process"])})
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    fields["status"] = Status(fields["status"])
-    fields["process"] = Process(**fields["process"])
-    return RunRecord(**fields)

