@@ -1,3 +1,95 @@
-"""`deltaworks demo`."""
-def demo() -> None:
-    """Demo."""
+"""`deltaworks demo`: pipelines on a million orders."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from deltaworks.cli.output import print_facts, print_result, to_stdout
+
+if TYPE_CHECKING:
+    from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.runs.result import RunResult
+
+KEY = "demo"
+
+Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder to make and work in.")]
+
+
+def demo(folder: Folder = Path("deltaworks-demo")) -> None:
+    """Run four pipelines on a million orders. Run twice, it lands nothing twice."""
+    from deltaworks.cli.edge import workspace
+    from deltaworks.cli.progress import Progress
+    from deltaworks.demo.folder import copy_pipelines, make_data
+
+    with Progress() as progress:
+        files = copy_pipelines(folder)
+        progress.say("making a million orders")
+        make_data(folder)
+        progress.pause()
+        space = workspace(files[0], progress=progress)
+        configs = [space.read(file) for file in files]
+        results = []
+        for file, config in zip(files, configs, strict=True):
+            _announce(file)
+            key = KEY if config.load.takes_keys else None
+            results.append(space.run(config, file=str(file), key=key))
+            progress.pause()
+            print_result(results[-1])
+    _close(folder, configs, results, space.project.runs)
+
+
+def _announce(file: Path) -> None:
+    from deltaworks.demo.folder import purpose
+
+    console = to_stdout()
+    console.print()
+    # Broken between words on a terminal; one line in a file.
+    console.print(f"[bold]{file.name}[/]: {escape(purpose(file))}", soft_wrap=not console.is_terminal)
+
+
+def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult], runs: Path) -> None:
+    console = to_stdout()
+    console.print()
+    if any(result.load.already_landed for result in results):
+        console.print("The demo has run in this folder before: nothing landed twice.\n")
+    places = dict.fromkeys(_near(folder, config.load.place) for config in configs)
+    print_facts(
+        [
+            *(("written to" if number == 0 else "", place) for number, place in enumerate(places)),
+            ("run records", _near(folder, runs)),
+            ("pipelines", folder),
+        ]
+    )
+    console.print("\n[bold]Try next:[/]")
+    for command in _next(folder, runs):
+        console.print(f"  {shlex.join(command)}", markup=False)
+
+
+def _next(folder: Path, runs: Path) -> list[list[str]]:
+    return [
+        [_program(), "table", "history", str(folder / "tables/orders")],
+        [_program(), "runs", "list", "--runs", _near(folder, runs)],
+        [_program(), "plan", str(folder / "2-changes.yaml")],
+    ]
+
+
+def _program() -> str:
+    """What to type to start this program again: `deltaworks`, or its path where a shell would not find it."""
+    typed = Path(sys.argv[0])
+    found = shutil.which("deltaworks")
+    if typed.name != "deltaworks" or (found and typed.exists() and Path(found).samefile(typed)):
+        return "deltaworks"
+    return str(typed)
+
+
+def _near(folder: Path, place: str | Path) -> str:
+    """A place in the folder, named the way the folder was."""
+    path = Path(place)
+    return str(folder / path.relative_to(folder.absolute())) if path.is_relative_to(folder.absolute()) else str(path)

@@ -1,0 +1,1 @@
+"""The demo: seeded orders, and the shipped pipelines that land them."""
