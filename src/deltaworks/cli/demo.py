@@ -26,13 +26,14 @@ def demo(folder: Folder = Path("deltaworks-demo")) -> None:
     """Run four pipelines on a million orders. Run twice, it lands nothing twice."""
     from deltaworks.cli.edge import workspace
     from deltaworks.cli.progress import Progress
-    from deltaworks.demo.folder import copy_pipelines, make_data
+    from deltaworks.demo.folder import copy_pipelines, has_data, make_data
 
     with Progress() as progress:
         files = copy_pipelines(folder)
-        progress.say("making a million orders")
-        make_data(folder)
-        progress.pause()
+        if not has_data(folder):
+            progress.say("making a million orders")
+            make_data(folder)
+            progress.pause()
         space = workspace(files[0], progress=progress)
         configs = [space.read(file) for file in files]
         results = []

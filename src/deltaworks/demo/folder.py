@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PIPELINES = Path(__file__).with_name("pipelines")
+ORDERS_FILE, CHANGES_FILE = "data/orders.csv", "data/changes.csv"
 
 
 def copy_pipelines(folder: Path) -> list[Path]:
@@ -25,17 +26,19 @@ def copy_pipelines(folder: Path) -> list[Path]:
     return [folder / shipped.name for shipped in sorted(PIPELINES.glob("[0-9]*.yaml"))]
 
 
+def has_data(folder: Path) -> bool:
+    """Whether there is nothing left to make."""
+    return all((folder / name).exists() for name in (ORDERS_FILE, CHANGES_FILE))
+
+
 def make_data(folder: Path, rows: int = ORDERS) -> None:
     """Write the orders and the changes to them, leaving what is there already."""
-    orders_file, changes_file = folder / "data/orders.csv", folder / "data/changes.csv"
-    if orders_file.exists() and changes_file.exists():
-        return
     orders = make_orders(rows)
     with _writable(folder):
-        if not orders_file.exists():
-            save(orders, orders_file)
-        if not changes_file.exists():
-            save(make_changes(orders), changes_file)
+        if not (folder / ORDERS_FILE).exists():
+            save(orders, folder / ORDERS_FILE)
+        if not (folder / CHANGES_FILE).exists():
+            save(make_changes(orders), folder / CHANGES_FILE)
 
 
 def purpose(file: Path) -> str:

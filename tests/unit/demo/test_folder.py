@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deltaworks.demo.folder import copy_pipelines, make_data, purpose
+from deltaworks.demo.folder import copy_pipelines, has_data, make_data, purpose
 from deltaworks.errors import SetupError
 from deltaworks.pipeline.config import config_of
 from deltaworks.pipeline.document import read_document
@@ -43,6 +43,7 @@ def test_data_that_is_there_is_not_made_again(tmp_path: Path) -> None:
 
     make_data(tmp_path, rows=20)
 
+    assert has_data(tmp_path)
     assert len((tmp_path / "data/orders.csv").read_text().splitlines()) == 11
 
 
@@ -53,6 +54,7 @@ def test_a_lost_change_file_is_made_again(tmp_path: Path) -> None:
     before = changes.read_bytes()
     changes.unlink()
 
+    assert not has_data(tmp_path)
     make_data(tmp_path, rows=10)
 
     assert changes.read_bytes() == before
