@@ -75,7 +75,7 @@ class Workspace:
         self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False
     ) -> RunResult:
         """Run one pipeline and write its record."""
-        return run_pipeline(
+        result = run_pipeline(
             Run(
                 config=config,
                 session=lambda: self.session_for(config),
@@ -89,6 +89,8 @@ class Workspace:
                 on_tasks=self.spark.on_tasks,
             )
         )
+        self.shared.went_well()
+        return result
 
     def redactor(self, config: PipelineConfig) -> Redactor:
         """Hides what the pipeline's credentials hold."""
