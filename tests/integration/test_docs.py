@@ -67,7 +67,7 @@ def test_the_python_page_runs_as_it_stands(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    spark.range(1, 4).selectExpr("int(id) AS id").write.json("in")
+    spark.range(1, 4).selectExpr("int(id) AS id").write.json(str(tmp_path / "in"))
     pipeline = {
         "pipelineId": "orders",
         "extract": {"sourceType": "File", "path": "in", "connectionParams": {"format": "json"}},
