@@ -69,19 +69,31 @@ class Archive:
     @contextmanager
     def making(self) -> Iterator[Path | None]:
         """Hand out a draft's name, or `None` where another process is making this archive."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_suffix(".draft")
+        with self._lock() as ours:
+            try:
+                yield draft if ours else None
+            finally:
+                if ours:
+                    draft.unlink(missing_ok=True)
+
+    def wanted(self) -> bool:
+        """Say whether the archive is missing and nobody is making it."""
+        if self.path.exists():
+            return False
+        with self._lock() as ours:
+            return ours
+
+    @contextmanager
+    def _lock(self) -> Iterator[bool]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_suffix(".lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                yield None
-                return
-            draft.unlink(missing_ok=True)
-            try:
-                yield draft
-            finally:
-                draft.unlink(missing_ok=True)
+                yield False
+            else:
+                yield True
 
 
 def archive_for(cache: Path, java: Java, class_path: tuple[Path, ...]) -> Archive:
@@ -93,7 +105,7 @@ def archive_for(cache: Path, java: Java, class_path: tuple[Path, ...]) -> Archiv
 
 def make_later(archive: Archive, settings: SparkSettings) -> None:
     """Make the archive in a process of its own that nobody waits for, if it is missing."""
-    if archive.path.exists():
+    if not archive.wanted():
         return
     subprocess.Popen(
         [sys.executable, "-m", "deltaworks.spark.training", str(settings.cache), settings.java_home or ""],

@@ -69,6 +69,18 @@ def test_only_one_process_makes_an_archive(tmp_path: Path) -> None:
         assert second is None
 
 
+def test_an_archive_is_wanted_until_it_is_made_or_in_the_making(tmp_path: Path) -> None:
+    archive = Archive(path=tmp_path / "new" / "key.jsa")
+
+    assert archive.wanted()
+    with archive.making() as draft:
+        assert draft is not None
+        assert not archive.wanted()
+        draft.write_bytes(b"classes")
+        archive.keep(draft)
+    assert not archive.wanted()
+
+
 def test_another_java_or_another_jar_has_another_archive(tmp_path: Path) -> None:
     jar = tmp_path / "a.jar"
     jar.write_bytes(b"1")
