@@ -95,7 +95,7 @@ def _landed_key(table: Table, mark: Mark, key: str) -> LandedKey:
     if not _still_there(table, version):
         where = f"as version {version}" if commit else "before the log begins"
         raise RefusedError(
-            f"Key {key!r} landed {where}, but a RESTORE has taken that back.",
+            f"Key {key!r} landed {where}, but a RESTORE has taken that version back.",
             hint="Run with --again to land it once more.",
         )
     return LandedKey(commit.version, commit.ours.run_id if commit.ours else None) if commit else LandedKey(None, None)
