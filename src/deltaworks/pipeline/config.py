@@ -25,14 +25,16 @@ if TYPE_CHECKING:
 
 
 def _one_name(text: str) -> str:
-    if ".." in text:
+    if ".." in text or text == ".":
         raise problem(f"{text!r} is not a pipeline id", "Use letters, digits, dot, underscore and dash; no '..'.")
     return text
 
 
 def _known_format(version: int) -> int:
-    if version != 1:
-        raise problem(f"formatVersion {version} is newer than this deltaworks knows", "Upgrade deltaworks.")
+    if version > 1:
+        raise problem(f"{version} is newer than this deltaworks knows", "Upgrade deltaworks.")
+    if version < 1:
+        raise problem(f"{version} is no version of this format", "Write 1, or leave it out.")
     return version
 
 
@@ -131,7 +133,17 @@ def checked(model: type[Model], document: Document) -> Model:
     try:
         return model.model_validate(document.value, context={"folder": folder})
     except ValidationError as error:
-        raise InvalidFileError([_told(document, found) for found in error.errors()]) from error
+        raise InvalidFileError([_told(document, found) for found in _causes(error.errors())]) from error
+
+
+def _causes(found: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out what only follows from another error: a list whose one item is wrong is not also too short."""
+    places = [each["loc"] for each in found]
+    return [each for each in found if not any(_inside(place, each["loc"]) for place in places)]
+
+
+def _inside(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
+    return len(place) > len(outer) and place[: len(outer)] == outer
 
 
 def _told(document: Document, found: ErrorDetails) -> tuple[str, str]:
@@ -146,9 +158,7 @@ def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
     context = found.get("ctx", {})
     match found["type"]:
         case "problem":
-            parent = dotted.rpartition(".")[0]
-            place = f" in {parent}" if str(context["message"]).startswith("Unknown key") and parent else ""
-            return f"{context['message']}{place}.", str(context["hint"])
+            return _problem_words(context, dotted)
         case "missing":
             return f"{dotted} is missing.", f"Add {dotted.rpartition('.')[2]}."
         case "union_tag_invalid" | "union_tag_not_found":
@@ -157,7 +167,26 @@ def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
             return f"{dotted}: {found['input']!r} is not known.", f"Write {context['expected']}."
         case "string_pattern_mismatch":
             return f"{dotted}: {found['input']!r} is not a name.", "Use up to 128 letters, digits, '.', '_' or '-'."
-    return f"{dotted}: {found['msg']}.", "Change the value there."
+    said, hint = _KINDS.get(found["type"], (found["msg"], "Change the value there."))
+    return f"{dotted}: {said}.", hint
+
+
+_KEYS = ("this must hold keys and values", "Write `key: value` lines below it.")
+_KINDS = {
+    "tuple_type": ("this must be a list", "Write [a, b], or one `- item` a line."),
+    "dict_type": _KEYS,
+    "model_type": _KEYS,
+    "model_attributes_type": _KEYS,
+    "string_type": ("this must be text", "Write text, in quotes if it looks like something else."),
+}
+
+
+def _problem_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
+    message, hint = str(context["message"]), str(context["hint"])
+    if not message.startswith("Unknown key"):
+        return f"{dotted}: {message}.", hint
+    parent = dotted.rpartition(".")[0]
+    return f"{message} in {parent}." if parent else f"{message}.", hint
 
 
 def _tag_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
@@ -173,9 +202,7 @@ def _key_in_file(value: Any, loc: tuple[int | str, ...]) -> Key:
     """Where an error's place is in the file, which nests what the models hold flat and does not name union tags."""
     key: list[str | int] = []
     for part in loc:
-        wrapper = next(
-            (name for name in _WRAPPERS if isinstance(value, dict) and part in (value.get(name) or {})), None
-        )
+        wrapper = next((name for name in _WRAPPERS if isinstance(value, dict) and _has(value.get(name), part)), None)
         if isinstance(value, dict) and part not in value and wrapper:
             key.append(wrapper)
             value = value[wrapper]
@@ -184,6 +211,10 @@ def _key_in_file(value: Any, loc: tuple[int | str, ...]) -> Key:
         key.append(part)
         value = _below(value, part)
     return tuple(key)
+
+
+def _has(inner: Any, part: int | str) -> bool:
+    return isinstance(inner, dict) and part in inner
 
 
 _WRAPPERS = ("connectionParams", "parameters")

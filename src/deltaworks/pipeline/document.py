@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import yaml
 from deltaworks.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 40
@@ -47,15 +47,20 @@ class UnreadableFileError(ConfigError):
 def read_document(path: Path) -> Document:
     """Read a JSON or YAML file; every problem names its line and column."""
     text = _text(path)
-    if path.suffix == ".json":
-        _check_json(path, text)
-        text = text.replace("\t", " ")  # JSON may be indented with tabs, YAML may not
-    return _document(path, text)
+    if path.suffix.lower() != ".json":
+        return _document(path, text)
+    # JSON is YAML but for a few signs: read as such, it tells the lines and the keys that stand twice.
+    value = _json(path, text)
+    return replace(_document(path, _NOT_IN_YAML.sub(" ", text)), value=value)
+
+
+_NOT_IN_YAML = re.compile("[\t\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def _text(path: Path) -> str:
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UnreadableFileError(
             f"{path} cannot be read: {error.strerror}.", hint="Give the path of a pipeline file, .yaml or .json."
@@ -73,14 +78,15 @@ def _text(path: Path) -> str:
     return text
 
 
-def _check_json(path: Path, text: str) -> None:
+def _json(path: Path, text: str) -> Any:
     try:
-        json.loads(text)
-    except ValueError as error:
-        line, column, reason = (getattr(error, name, "") for name in ("lineno", "colno", "msg"))
+        return json.loads(text)
+    except json.JSONDecodeError as error:
         raise UnreadableFileError(
-            f"{path.name}:{line}:{column}: this is not JSON: {reason}.", hint="Mend the file there."
+            f"{path.name}:{error.lineno}:{error.colno}: this is not JSON: {error.msg}.", hint="Mend the file there."
         ) from error
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFileError(f"{path.name} is not JSON we can read: {error}.", hint=_SMALL) from error
 
 
 def _document(path: Path, text: str) -> Document:
@@ -90,14 +96,28 @@ def _document(path: Path, text: str) -> Document:
         mark = error.problem_mark or error.context_mark
         place = f"{path.name}:{mark.line + 1}:{mark.column + 1}" if mark else path.name
         raise UnreadableFileError(
-            f"{place}: this is not YAML: {error.problem}.", hint="Mend the file there; quote text with special signs."
+            f"{place}: this is not YAML: {_said(error)}.", hint="Mend the file there; quote text with special signs."
         ) from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise UnreadableFileError(f"{path.name} is not YAML: {error}.", hint="Save it as plain UTF-8 YAML.") from error
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        place = f"{path.name}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+        raise UnreadableFileError(
+            f"{place}: this is not YAML: the sign {chr(error.character)!r} is not allowed.", hint="Take it out."
+        ) from error
+    except RecursionError as error:
+        raise UnreadableFileError(f"{path.name} is too deep.", hint=_SMALL) from error
     if node is None:
         raise UnreadableFileError(f"{path.name} is empty.", hint="Start with pipelineId, extract, load and writeMode.")
     walk = _Walk(path)
     return Document(walk.value(node, ()), path, walk.lines)
+
+
+def _said(error: yaml.MarkedYAMLError) -> str:
+    said = str(error.problem)
+    return f"{error.context}, {said}" if said.startswith("but ") else said
+
+
+_SMALL = "A pipeline file is small; is this one?"
 
 
 class _Loader(yaml.SafeLoader):
@@ -114,6 +134,16 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), [*_first, ""])
 
 
+_BOOLEANS = {"true": True, "false": False}
+_SCALARS: dict[str, Callable[[str], Any]] = {
+    "str": str,
+    "null": lambda _: None,
+    "bool": lambda text: _BOOLEANS[text.lower()],
+    "int": int,
+    "float": float,
+}
+
+
 class _Walk:
     """Turns nodes into values, noting lines and refusing what would be ambiguous or endless."""
 
@@ -126,7 +156,7 @@ class _Walk:
         self.lines.setdefault(key, node.start_mark.line + 1)
         self._count += 1
         if len(key) > MAX_DEPTH or self._count > MAX_VALUES:
-            raise self._refused(node, "too deep or too large", "A pipeline file is small; is an alias repeated?")
+            raise self._refused(node, "too deep or too large", _SMALL)
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, key)
         if isinstance(node, yaml.SequenceNode):
@@ -146,19 +176,15 @@ class _Walk:
         return found
 
     def _scalar(self, node: yaml.Node) -> Any:
-        text = node.value
-        match node.tag.rpartition(":")[2]:
-            case "str":
-                return text
-            case "null":
-                return None
-            case "bool":
-                return text.lower() == "true"
-            case "int":
-                return int(text)
-            case "float":
-                return float(text)
-        raise self._refused(node, f"the tag {node.tag} is not known", "Write plain text, numbers, true or false.")
+        kind = node.tag.rpartition(":")[2]
+        if kind not in _SCALARS:
+            raise self._refused(node, f"the tag {node.tag} is not known", "Write plain text, numbers, true or false.")
+        try:
+            return _SCALARS[kind](node.value)
+        except (ValueError, KeyError):
+            raise self._refused(
+                node, f"{node.value[:40]!r} is no {kind} we can read", "Quote it to make it text."
+            ) from None
 
     def _refused(self, node: yaml.Node, what: str, hint: str) -> UnreadableFileError:
         mark = node.start_mark
@@ -169,6 +195,6 @@ def scalar(text: str) -> Any:
     """Read one value as a file would: `true`, `42`, `[a, b]` or text."""
     try:
         node = yaml.compose(text, Loader=_Loader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         return text
     return None if node is None else _Walk(Path("--set")).value(node, ())

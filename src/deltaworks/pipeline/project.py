@@ -9,6 +9,7 @@ from pydantic import Field
 
 from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.model import FileModel, Location
+from deltaworks.lake.storage import local_path
 from deltaworks.pipeline.config import SparkConfig, checked
 from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.variables import filled
@@ -62,13 +63,21 @@ def find_project(start: Path, environment: str | None, variables: Mapping[str, s
 def _project(path: Path, environment: str | None, variables: Mapping[str, str]) -> Project:
     config = checked(ProjectConfig, filled(read_document(path), variables))
     chosen = _chosen(config, environment)
-    runs = chosen.runs or config.runs
     return Project(
         folder=path.parent,
-        runs=path.parent / (runs or ".deltaworks/runs"),
+        runs=_runs(chosen.runs or config.runs or str(path.parent / ".deltaworks" / "runs")),
         spark=(chosen.spark, config.spark),
         variables={**config.variables, **chosen.variables},
     )
+
+
+def _runs(place: str) -> Path:
+    path = local_path(place)
+    if path is None:
+        raise ConfigError(
+            f"{NAME}: run records are kept in a local folder, not in {place}.", hint="Give `runs` a path."
+        )
+    return path
 
 
 def _chosen(config: ProjectConfig, environment: str | None) -> Environment:

@@ -55,6 +55,8 @@ def run_pipeline(run: Run) -> RunResult:
         except BaseException as error:
             ours = running.closed(error)
             log.error("%s", ours, exc_info=error)
+            if ours is error:
+                raise
             raise ours from error
     return RunResult(
         run_id=running.record.run_id, pipeline_id=run.config.pipeline_id, load=result, record=running.folder

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from deltaworks.pipeline.document import Document, Key
 
-_REFERENCE = re.compile(r"\$(?P<escaped>\$)?\{(?P<name>[^}:]*)(?::(?P<default>[^}]*))?\}")
+_REFERENCE = re.compile(r"\$(?P<escaped>\$)?\{(?P<name>[^}:]+)(?::(?P<default>[^}]*))?\}")
 
 
 def filled(document: Document, variables: Mapping[str, str]) -> Document:
@@ -34,9 +34,11 @@ def _filled(document: Document, value: Any, key: Key, variables: Mapping[str, st
 def _looked_up(found: re.Match[str], where: str, variables: Mapping[str, str]) -> str:
     if found["escaped"]:
         return found[0][1:]
+    place = f"{where}: " if where else ""
+    if "${" in (found["default"] or ""):
+        raise ConfigError(f"{place}the default of {found['name']} holds another ${{…}}.", hint="Write a plain default.")
     value = variables.get(found["name"], found["default"])
     if value is None:
-        place = f"{where}: " if where else ""
         raise ConfigError(
             f"{place}the variable {found['name']} is not set.",
             hint=f"Set it in the environment, or give a default: ${{{found['name']}:value}}.",
