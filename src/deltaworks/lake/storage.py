@@ -37,19 +37,11 @@ class Folder:
         from pyarrow import fs
 
         path = local_path(uri)
-        if path is not None:
-            return cls(uri, fs.SubTreeFileSystem(str(path), fs.LocalFileSystem()))
-        from deltalake.exceptions import DeltaError
-        from deltalake.fs import DeltaStorageHandler
-
-        try:
-            handler = DeltaStorageHandler(uri, dict(storage_options or {}))
-        except DeltaError as error:
-            raise ConfigError(
-                f"{uri} is no place we can read: {reason(error).partition('.')[0]}.",
-                hint="Give a path, or a URI such as s3://bucket/table.",
-            ) from error
-        return cls(uri, fs.PyFileSystem(handler))
+        if path is None:
+            return cls(uri, _remote(uri, dict(storage_options or {})))
+        if re.search("[\0\ud800-\udfff]", str(path)):  # Arrow would end the process, or fail as if we had a bug
+            raise NowhereError(uri, "its name is not UTF-8 text")
+        return cls(uri, fs.SubTreeFileSystem(str(path), fs.LocalFileSystem()))
 
     def names(self, inside: str) -> list[str]:
         """The names of the files in a folder inside this one; empty when it is not there."""
@@ -65,6 +57,15 @@ class Folder:
             return stream.read().decode("utf-8")  # type: ignore[no-any-return]
 
 
+class NowhereError(ConfigError):
+    """What should be the place of a table is none."""
+
+    def __init__(self, uri: str, why: str) -> None:
+        super().__init__(
+            f"{uri!r} is no place we can read: {why}.", hint="Give a path, or a URI such as s3://bucket/table."
+        )
+
+
 class UnreachableError(SetupError):
     """The storage of a table does not answer, or does not let us in."""
 
@@ -76,6 +77,17 @@ def reason(error: Exception) -> str:
     """Why something failed, in one line: storage errors are told as a chain of lines with the cause last."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return re.sub(r"^\W*\x1b\S*|^\s+", "", lines[-1]).strip() if lines else type(error).__name__
+
+
+def _remote(uri: str, storage_options: dict[str, str]) -> FileSystem:
+    from deltalake.exceptions import DeltaError
+    from deltalake.fs import DeltaStorageHandler
+    from pyarrow import fs
+
+    try:
+        return fs.PyFileSystem(DeltaStorageHandler(uri, storage_options))
+    except DeltaError as error:
+        raise NowhereError(uri, reason(error).partition(".")[0]) from error
 
 
 @contextmanager
