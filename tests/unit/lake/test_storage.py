@@ -34,9 +34,7 @@ def test_a_uri_knows_whether_it_is_local(uri: str, expected: Path | None) -> Non
     assert local_path(uri) == expected
 
 
-@pytest.mark.parametrize(
-    "name", ["plain", "two words", "quest?ion", "hash#tag", "ünï", "colon:x", "st*r", "a\u00a0b"]
-)
+@pytest.mark.parametrize("name", ["plain", "two words", "quest?ion", "hash#tag", "ünï", "colon:x", "st*r", "a\u00a0b"])
 def test_a_folder_of_any_name_is_listed_and_read(tmp_path: Path, name: str) -> None:
     append(tmp_path / name)
     folder = Folder.of(str(tmp_path / name))

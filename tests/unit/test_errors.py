@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import copy
+import pickle
+import pkgutil
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.unit.tables import append
+
+import deltaworks
+from deltaworks import errors
+from deltaworks.errors import (
+    ConfigError,
+    ConflictError,
+    DeltaworksError,
+    RefusedError,
+    RunError,
+    SetupError,
+    StoppedError,
+    did_you_mean,
+)
+from deltaworks.lake.log import DamagedLogError, Log
+from deltaworks.lake.storage import NowhereError, UnreachableError
+from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
+from deltaworks.lake.travel import NoVersionThenError, instant
+from deltaworks.pipeline.config import InvalidFileError
+from deltaworks.pipeline.document import UnreadableFileError
+from deltaworks.spark.errors import ColumnNotFoundError
+from deltaworks.vault import CredentialNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PLAIN = [DeltaworksError, RunError, ConflictError, ConfigError, SetupError, RefusedError, StoppedError]
+
+
+def family(kind: type[DeltaworksError] = DeltaworksError) -> Iterator[type[DeltaworksError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from family(child)
+
+
+@pytest.fixture
+def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
+    append(tmp_path)
+    return [
+        *(kind("It broke.", hint="Mend it.") for kind in PLAIN),
+        CredentialNotFoundError("pg", hint="Add it."),
+        DamagedLogError("orders", "0.json"),
+        NotATableError("orders"),
+        NowhereError("foo://x", "unknown"),
+        NoVersionThenError(Log(str(tmp_path)), instant("2001-01-01")),
+        UnreachableError("s3://x", "refused"),
+        UnreadableTableError("orders", "a feature"),
+        VersionNotFoundError("orders", 9, range(3)),
+        InvalidFileError([("a", "b"), ("c", "d")]),
+        UnreadableFileError("x.yaml is empty.", hint="Write."),
+        ColumnNotFoundError("id", ["a", "b"], where="load"),
+    ]
+
+
+@pytest.mark.parametrize("copied", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy], ids=["pickle", "copy"])
+def test_every_error_crosses_a_process_border_with_all_it_knows(
+    one_of_each: list[DeltaworksError], copied: Callable[[DeltaworksError], DeltaworksError]
+) -> None:
+    for error in one_of_each:
+        error.record = "runs/orders/1"
+        revived = copied(error)
+
+        assert type(revived) is type(error)
+        assert (str(revived), revived.args) == (str(error), error.args)
+        assert revived.__dict__ == error.__dict__
+        assert revived.hint
+
+
+def test_every_error_of_this_package_is_tried(one_of_each: list[DeltaworksError]) -> None:
+    for module in pkgutil.walk_packages(deltaworks.__path__, "deltaworks."):
+        import_module(module.name)
+    ours = {kind for kind in family() if kind.__module__.startswith("deltaworks.")}
+
+    assert ours - {type(error) for error in one_of_each} == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "transient"),
+    [
+        (DeltaworksError, 1, False),
+        (RunError, 1, False),
+        (ConflictError, 1, True),
+        (ConfigError, 2, False),
+        (SetupError, 3, False),
+        (RefusedError, 4, False),
+        (StoppedError, 130, False),
+    ],
+)
+def test_a_family_is_what_a_caller_can_do(kind: type[DeltaworksError], code: int, transient: bool) -> None:
+    assert (kind.exit_code, kind.transient) == (code, transient)
+
+
+def test_the_tree_at_the_top_of_the_file_is_the_tree() -> None:
+    drawn = re.findall(r"(\w+Error)\s+(\d+)", errors.__doc__ or "")
+
+    assert dict(drawn) == {kind.__name__: str(kind.exit_code) for kind in PLAIN}
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "expected"),
+    [
+        ("mergKeys", ["mergeKeys", "path"], "Did you mean 'mergeKeys'?"),
+        ("MERGEKEYS", ["mergeKeys", "path"], "Did you mean 'mergeKeys'?"),
+        ("zzz", ["b", "a"], "Known: a, b."),
+        ("zzz", [], "Known: none."),
+        ("", ["a"], "Known: a."),
+    ],
+)
+def test_the_closest_known_word_is_said_or_all_of_them(word: str, known: list[str], expected: str) -> None:
+    assert did_you_mean(word, known) == expected
