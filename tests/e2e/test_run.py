@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import deltaworks as dw
@@ -13,7 +14,6 @@ from tests.e2e.commands import csv_pipeline, deltaworks, started
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def wait_until(happened: Callable[[], object], limit: float = 120) -> None:
@@ -145,3 +145,22 @@ def test_ctrl_c_ends_with_130_and_a_closed_record(tmp_path: Path) -> None:
     record = json.loads(wait_for(tmp_path, ".deltaworks/runs/orders/*/manifest.json").read_text())
     assert record["status"] == "interrupted"
     assert not (tmp_path / "tables").exists()
+
+
+def test_ctrl_c_while_spark_starts_leaves_no_jvm_behind(tmp_path: Path) -> None:
+    csv_pipeline(tmp_path)
+    run = started("run", "orders.json", cwd=tmp_path)
+    wait_until(lambda: jvms_of(run.pid))
+    jvm = jvms_of(run.pid)[0]
+
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=60)
+
+    assert run.returncode == 130
+    wait_until(lambda: not Path(f"/proc/{jvm}").exists(), limit=20)
+
+
+def jvms_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [int(child) for task in tasks for child in task.read_text().split()]
+    return [child for child in children if b"java" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")[0]]

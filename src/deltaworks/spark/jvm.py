@@ -125,12 +125,15 @@ class Jvm:
                     raise self._failed()
                 time.sleep(0.005)
             said = self._address.read_bytes()
+        except BaseException:
+            # Stopped while it starts, it would find nobody to talk to and wait for ever.
+            self.process.kill()
+            raise
         finally:
             shutil.rmtree(self._scratch, ignore_errors=True)
         return int.from_bytes(said[:4]), said[8:].decode()
 
     def _failed(self) -> SetupError:
-        self.process.kill()
         self._log.seek(0)
         last = self._log.read().decode(errors="replace").strip().splitlines()[-3:]
         return SetupError(
