@@ -45,15 +45,29 @@ def print_error(error: DeltaworksError) -> None:
 
 
 def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-    """Print a table without frames; numbers stand right."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    """Print a table without frames, numbers on the right; where it is too wide, a block of lines a row."""
     body = [[_shown(cell) for cell in row] for row in rows]
-    numbers = [all(_is_number(row[at]) for row in body) and bool(body) for at in range(len(headers))]
-    for header, number in zip(headers, numbers, strict=True):
-        table.add_column(header, justify="right" if number else "left", overflow="fold")
+    console = Console(highlight=False)
+    if title:
+        console.print(f"[bold]{escape(title)}[/]", soft_wrap=True)
+    table = _table(headers, body)
+    width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
+    if width <= console.width or not console.is_terminal:
+        console.print(table, soft_wrap=True, width=width)
+        return
+    for row in body:
+        print_facts((header, cell) for header, cell in zip(headers, row, strict=True) if header or cell)
+        console.print()
+
+
+def _table(headers: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for at, header in enumerate(headers):
+        numbers = bool(body) and all(_is_number(row[at]) for row in body)
+        table.add_column(header, justify="right" if numbers else "left", no_wrap=True)
     for row in body:
         table.add_row(*(escape(cell) for cell in row))
-    Console(highlight=False).print(table)
+    return table
 
 
 def print_facts(facts: Iterable[tuple[str, object]]) -> None:

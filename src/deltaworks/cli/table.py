@@ -104,7 +104,7 @@ def _commit(commit: LoggedCommit) -> dict[str, Any]:
 
 
 def _history_row(commit: dict[str, Any]) -> tuple[object, ...]:
-    when = (commit["timestamp"] or "-")[:19].replace("T", " ")
+    when = (commit["timestamp"] or "-")[:16].replace("T", " ")
     files = f"+{commit['files_added']} -{commit['files_removed']}"
     pipeline = commit["pipeline"] and (f"{commit['pipeline']}#{commit['key']}" if commit["key"] else commit["pipeline"])
     return str(commit["version"]), when, commit["operation"], files, pipeline, commit["run"]
