@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -104,6 +105,12 @@ class Jvm:
             process_group=0,  # Ctrl-C is for us; we tell Spark
         )
 
+        self._ending = weakref.finalize(self, _end, self.process, self._scratch)
+
+    def cancel(self) -> None:
+        """End a JVM that nobody will talk to; without this it would wait for ever."""
+        self._ending()
+
     def _variables(self, plan: JvmPlan) -> list[str]:
         return [
             f"_PYSPARK_DRIVER_CONN_INFO_PATH={self._address}",
@@ -126,11 +133,10 @@ class Jvm:
                 time.sleep(0.005)
             said = self._address.read_bytes()
         except BaseException:
-            # Stopped while it starts, it would find nobody to talk to and wait for ever.
-            self.process.kill()
+            self.cancel()
             raise
-        finally:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+        self._ending.detach()
+        shutil.rmtree(self._scratch, ignore_errors=True)
         return int.from_bytes(said[:4]), said[8:].decode()
 
     def _failed(self) -> SetupError:
@@ -140,3 +146,9 @@ class Jvm:
             f"Spark's JVM did not start: {' / '.join(last) or 'it said nothing'}.",
             hint="Check `spark.driver.memory` and `spark.driver.extraJavaOptions`, and how much memory is free.",
         )
+
+
+def _end(process: subprocess.Popen[bytes], scratch: Path) -> None:
+    process.kill()
+    process.wait()
+    shutil.rmtree(scratch, ignore_errors=True)

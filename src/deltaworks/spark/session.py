@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from deltaworks.errors import SetupError
+from deltaworks.errors import DeltaworksError, SetupError
 from deltaworks.spark.archive import Archive, archive_for, make_later
 from deltaworks.spark.conf import OPENED_BY_US, STAMPS, for_submit, to_conf
 from deltaworks.spark.gateway import connected, disconnect, forget, require_none, submitted
@@ -37,6 +37,7 @@ __all__ = [
     "isolated",
     "open_session",
     "prepare_next",
+    "start_early",
     "warm_up",
 ]
 
@@ -55,12 +56,37 @@ def warm_up(
     settings: SparkSettings,
     *,
     progress: Callable[[JarProgress], None] | None = None,
+    early: Starting | None = None,
     record: Path | None = None,
 ) -> Starting:
     """Check the settings, fetch missing jars and start the JVM, which then starts while we do other work.
 
+    A JVM that was started `early` is taken if it is the right one, else ended.
     With `record` the JVM writes a class-data archive there when it ends.
     """
+    found = _decided(settings, progress, early)
+    if early is not None and early.jvm is not None and found.jvm is not early.jvm:
+        early.jvm.cancel()
+    if found.plain is None or found.jvm is not None:
+        return found
+    archive = (f"-XX:ArchiveClassesAtExit={record}",) if record else archive_of(settings).options()
+    return replace(found, jvm=Jvm(found.plain.with_options(archive)))
+
+
+def start_early(settings: SparkSettings) -> Starting | None:
+    """Start the JVM that these settings need while nobody knows yet whether they are the right ones.
+
+    Does nothing where something is missing: whoever opens the session says what.
+    """
+    with suppress(DeltaworksError):
+        if settings.direct and _store(settings).holds(jars_of(settings.groups)):
+            return warm_up(settings)
+    return None
+
+
+def _decided(
+    settings: SparkSettings, progress: Callable[[JarProgress], None] | None, early: Starting | None
+) -> Starting:
     conf = to_conf(settings, cores=len(os.sched_getaffinity(0)))
     if settings.remote or settings.jars == "provided":
         return Starting(settings=settings, conf=conf)
@@ -71,8 +97,8 @@ def warm_up(
     if not settings.direct:
         return Starting(settings=settings, conf=conf)
     plan = _jvm_plan(settings, conf, jars)
-    archive = (f"-XX:ArchiveClassesAtExit={record}",) if record else archive_of(settings).options()
-    return Starting(settings=settings, conf=conf, jvm=Jvm(plan.with_options(archive)), plain=plan)
+    jvm = early.jvm if early is not None and early.plain == plan else None
+    return Starting(settings=settings, conf=conf, jvm=jvm, plain=plan)
 
 
 def archive_of(settings: SparkSettings) -> Archive:
@@ -91,10 +117,13 @@ def prepare_next(settings: SparkSettings) -> None:
 
 
 def open_session(
-    settings: SparkSettings | Starting, *, progress: Callable[[JarProgress], None] | None = None
+    settings: SparkSettings | Starting,
+    *,
+    progress: Callable[[JarProgress], None] | None = None,
+    early: Starting | None = None,
 ) -> SparkSession:
     """Open a session with Delta in it; whoever opened it closes it."""
-    starting = settings if isinstance(settings, Starting) else warm_up(settings, progress=progress)
+    starting = settings if isinstance(settings, Starting) else warm_up(settings, progress=progress, early=early)
     _typed_conflicts()
     _hush()
     if starting.settings.remote:
