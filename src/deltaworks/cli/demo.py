@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from deltaworks.cli.output import print_facts, print_result, to_stdout
+from deltaworks.cli.output import print_facts, print_result, program, to_stdout
 
 if TYPE_CHECKING:
     from deltaworks.pipeline.config import PipelineConfig
@@ -75,19 +73,10 @@ def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult]
 
 def _next(folder: Path, runs: Path) -> list[list[str]]:
     return [
-        [_program(), "table", "history", str(folder / "tables/orders")],
-        [_program(), "runs", "list", "--runs", _near(folder, runs)],
-        [_program(), "plan", str(folder / "2-changes.yaml")],
+        [program(), "table", "history", str(folder / "tables/orders")],
+        [program(), "runs", "list", "--runs", _near(folder, runs)],
+        [program(), "plan", str(folder / "2-changes.yaml")],
     ]
-
-
-def _program() -> str:
-    """What to type to start this program again: `deltaworks`, or its path where a shell would not find it."""
-    typed = Path(sys.argv[0])
-    found = shutil.which("deltaworks")
-    if typed.name != "deltaworks" or (found and typed.exists() and Path(found).samefile(typed)):
-        return "deltaworks"
-    return str(typed)
 
 
 def _near(folder: Path, place: str | Path) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -41,7 +44,16 @@ def print_error(error: DeltaworksError) -> None:
     if error.record:
         run_id = error.record.rpartition("/")[2]
         console.print(f"Record: {escape(error.record)}", soft_wrap=True)
-        console.print(f"See it: deltaworks runs show {run_id}{_elsewhere(error.record)}", soft_wrap=True)
+        console.print(f"See it: {program()} runs show {run_id}{_elsewhere(error.record)}", soft_wrap=True)
+
+
+def program() -> str:
+    """What to type to start this program again: `deltaworks`, or its path where a shell would not find it."""
+    typed = Path(sys.argv[0])
+    found = shutil.which("deltaworks")
+    if typed.name != "deltaworks" or (found and typed.exists() and Path(found).samefile(typed)):
+        return "deltaworks"
+    return str(typed)
 
 
 def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
@@ -123,8 +135,6 @@ def _is_number(text: str) -> bool:
 
 
 def _elsewhere(record: str) -> str:
-    from pathlib import Path
-
     from deltaworks.cli.edge import project_here
 
     runs = Path(record).parent.parent

@@ -32,6 +32,7 @@ class Progress:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=16), TimeElapsedColumn())
         self._bars = Bars(*columns, console=self._console, transient=True, disable=not self._live)
         self._task: TaskID | None = None
+        self._spark = False
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -58,6 +59,9 @@ class Progress:
 
     def stage(self, stage: Stage) -> None:
         """A run has come to a new stage."""
+        if stage.name == "session" and self._spark:  # it is there from an earlier run
+            return
+        self._spark = self._spark or stage.name == "session"
         self.say(f"{stage.pipeline}: {WORDS.get(stage.name, stage.name)}")
 
     def tasks(self, done: int, total: int) -> None:

@@ -122,7 +122,9 @@ class Table:
 
         with _possible(self.uri):
             found = self._delta.scan(list(columns) if columns is not None else None, where)
-        return pyarrow.RecordBatchReader.from_stream(found)
+        reader = pyarrow.RecordBatchReader.from_stream(found)
+        # The engine answers with view types, on which most of pyarrow's functions do not work.
+        return reader.cast(pyarrow.schema([self.schema.field(name) for name in reader.schema.names]))
 
     def to_arrow(self) -> pa.Table:
         """Read all rows."""

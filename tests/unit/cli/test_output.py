@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deltaworks.cli import demo
+from deltaworks.cli import output
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_a_command_that_the_shell_finds_is_printed_by_its_name(program: Path, mo
     monkeypatch.setenv("PATH", str(program.parent))
     monkeypatch.setattr("sys.argv", [str(program)])
 
-    assert demo._program() == "deltaworks"
+    assert output.program() == "deltaworks"
 
 
 def test_a_command_that_the_shell_would_not_find_is_printed_as_it_was_typed(
@@ -30,7 +30,7 @@ def test_a_command_that_the_shell_would_not_find_is_printed_as_it_was_typed(
     monkeypatch.chdir(program.parent.parent)
     monkeypatch.setattr("sys.argv", ["bin/deltaworks"])
 
-    assert demo._program() == "bin/deltaworks"
+    assert output.program() == "bin/deltaworks"
 
 
 def test_a_printed_command_can_be_typed_whatever_the_folder_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
