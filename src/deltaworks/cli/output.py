@@ -65,7 +65,7 @@ def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, titl
     table = _table(headers, body)
     width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
     if width <= console.width or not console.is_terminal:
-        console.print(table, soft_wrap=True, width=width)
+        Console(highlight=False, width=max(width, console.width)).print(table)
         return
     for row in body:
         print_facts((header, cell) for header, cell in zip(headers, row, strict=True) if header or cell)

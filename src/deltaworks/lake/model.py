@@ -72,7 +72,10 @@ class Step(FileModel):
     @model_validator(mode="before")
     @classmethod
     def _unwrapped(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or cls.nested_under not in data:
+        if not isinstance(data, dict):
+            return data
+        cls._refuse_misplaced(data)
+        if cls.nested_under not in data:
             return data
         flat = {key: value for key, value in data.items() if key != cls.nested_under}
         inner = data[cls.nested_under] or {}
@@ -82,6 +85,18 @@ class Step(FileModel):
             if key in flat and flat[key] != value:
                 raise problem(f"{key!r} is said twice, as {flat[key]!r} and as {value!r}", "Leave one of them out.")
         return flat | inner
+
+    @classmethod
+    def _refuse_misplaced(cls, data: dict[str, Any]) -> None:
+        inner = cls.keys() - cls.outer - _EITHER
+        hint = f"Move it below {cls.nested_under}."
+        misplaced = [
+            InitErrorDetails(type=problem(f"{key!r} stands one level too high", hint), loc=(key,), input=value)
+            for key, value in data.items()
+            if key in inner
+        ]
+        if misplaced:
+            raise ValidationError.from_exception_data(cls.__name__, misplaced)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:

@@ -281,12 +281,22 @@ def test_a_refusal_survives_pickling() -> None:
 
 
 def test_a_source_may_stand_alone() -> None:
-    values = {"extract": {"sourceType": "DeltaLake", "path": "s3a://lake/orders", "versionAsOf": "3"}}
+    source = {"sourceType": "DeltaLake", "path": "s3a://lake/orders", "connectionParams": {"versionAsOf": "3"}}
+    values = {"extract": source}
 
     found = checked(ExtractPart, Document(values)).extract
 
     assert isinstance(found, DeltaSource)
     assert (found.path, found.version_as_of) == ("s3a://lake/orders", 3)
+
+
+def test_a_key_that_belongs_one_level_deeper_is_refused_with_where_to_put_it() -> None:
+    values = {"extract": {"sourceType": "DeltaLake", "path": "in", "versionAsOf": 3}}
+
+    with pytest.raises(InvalidFileError, match="'versionAsOf' stands one level too high") as caught:
+        checked(ExtractPart, Document(values))
+
+    assert caught.value.hint == "Move it below connectionParams."
 
 
 def test_a_sink_may_stand_alone_with_its_mode() -> None:
