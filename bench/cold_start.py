@@ -15,7 +15,7 @@ import tempfile
 from itertools import count
 from pathlib import Path
 
-from bench.timing import interleaved, save
+from bench.timing import elapsed, interleaved, save
 from deltaworks.api import cache_folder
 from deltaworks.spark.settings import SparkSettings
 from deltaworks.spark.training import make
@@ -43,7 +43,9 @@ def main(rounds: int = 7) -> None:
         race = Race(Path(folder))
         race.plain()
         race.ours()
-        times = interleaved({"plain": race.plain, "deltaworks": race.ours}, rounds=rounds)
+        times = interleaved(
+            {"plain": lambda: elapsed(race.plain), "deltaworks": lambda: elapsed(race.ours)}, rounds=rounds
+        )
     ratio = times["deltaworks"].median / times["plain"].median
     print(f"plain script    {times['plain']}\ndeltaworks run  {times['deltaworks']}\nratio {ratio:.2f}, goal {GOAL}")
     print(save("cold_start", times, ratio=ratio, goal=GOAL))

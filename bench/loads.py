@@ -7,7 +7,6 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from deltalake import write_deltalake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 SIDES = ("hand", "deltaworks")
 

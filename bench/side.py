@@ -41,7 +41,7 @@ def session(who: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder: Any = (
-        SparkSession.builder.config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")  # type: ignore[attr-defined]
+        SparkSession.builder.config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
         .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .config("spark.ui.showConsoleProgress", "false")
     )

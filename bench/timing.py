@@ -32,12 +32,12 @@ class Times:
         return f"{self.median:.2f} s (from {min(self.seconds):.2f} to {max(self.seconds):.2f})"
 
 
-def interleaved(peers: Mapping[str, Callable[[], None]], *, rounds: int) -> dict[str, Times]:
-    """Time every peer once per round, in turn."""
+def interleaved(peers: Mapping[str, Callable[[], float]], *, rounds: int) -> dict[str, Times]:
+    """Ask every peer for its seconds once per round, in turn."""
     seconds: dict[str, list[float]] = {name: [] for name in peers}
     for number in range(rounds):
         for name, act in peers.items():
-            seconds[name].append(elapsed(act))
+            seconds[name].append(act())
             print(f"  round {number + 1} of {rounds}: {name} {seconds[name][-1]:.2f} s", flush=True)
     return {name: Times(seconds=tuple(found)) for name, found in seconds.items()}
 
