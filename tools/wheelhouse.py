@@ -49,7 +49,7 @@ class Wheelhouse:
 
     def _install_pins(self) -> bool:
         # The pins are complete, so nothing is resolved; bytecode comes with the first import.
-        where = ("--no-index", "--find-links", self.folder, "--no-deps", "--no-compile")
+        where = ("--no-index", "--find-links", self.folder, "--no-deps")
         return self._pip("install", *where, "--requirement", PINS)
 
     def _fetch(self) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,6 +82,8 @@ def _java(edge: SparkEdge) -> str:
 
 
 def _spark() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return f"PySpark {version('pyspark')}, delta-spark {version('delta-spark')}"
     except PackageNotFoundError as error:
@@ -105,6 +104,8 @@ def _jars(edge: SparkEdge) -> str:
 
 
 def _disk(path: Path) -> str:
+    import shutil
+
     free = shutil.disk_usage(_existing(path)).free
     if free < ENOUGH_DISK:
         raise SetupError(f"Only {size(free)} are free at {path}.", hint="Free some space before loading.")
@@ -112,6 +113,8 @@ def _disk(path: Path) -> str:
 
 
 def _write_access(path: Path) -> str:
+    import tempfile
+
     folder = _existing(path)
     try:
         with tempfile.TemporaryFile(dir=folder) as file:

@@ -1,43 +1,37 @@
-"""The edge of the program: the only place of the command line that reads the environment."""
+"""The edge of the program: what the command line and the environment say, as one workspace."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltaworks.api import spark_edge
+from deltaworks.cli.here import project_of
 from deltaworks.cli.progress import Progress
 from deltaworks.errors import ConfigError
-from deltaworks.pipeline.project import Project, find_project
 from deltaworks.pipeline.workspace import Workspace
 from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def project_here(environment: str | None) -> Project:
-    """The project of the current folder."""
-    return find_project(Path.cwd(), environment, os.environ)
+    from pathlib import Path
 
 
 def workspace(
-    file: Path | None = None,
+    file: Path,
     *,
     master: str | None = None,
     conf: Sequence[str] = (),
     environment: str | None = None,
     progress: Progress | None = None,
 ) -> Workspace:
-    """A workspace for the project of a file, or of the current folder."""
+    """A workspace for the project of a file."""
     variables = dict(os.environ)
     edge = spark_edge(variables)
-    start = file.absolute().parent if file else Path.cwd()
     shown = progress or Progress(quiet=True)
     return Workspace(
-        project=find_project(start, environment, variables),
+        project=project_of(file, environment),
         variables=variables,
         vault=EnvironmentVault(variables),
         spark=replace(edge, master=master or edge.master, conf=_pairs(conf), on_jar=shown.jar, on_tasks=shown.tasks),

@@ -135,7 +135,7 @@ def _is_number(text: str) -> bool:
 
 
 def _elsewhere(record: str) -> str:
-    from deltaworks.cli.edge import project_here
+    from deltaworks.cli.here import project_here
 
     runs = Path(record).parent.parent
     return "" if project_here(None).runs == runs else f" --runs {runs}"

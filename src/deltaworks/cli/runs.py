@@ -58,7 +58,7 @@ def show_run(
 
 
 def _folder(runs: Path | None) -> RunFolder:
-    from deltaworks.cli.edge import project_here
+    from deltaworks.cli.here import project_here
     from deltaworks.runs.record import RunFolder
 
     folder = RunFolder(runs or project_here(None).runs)

@@ -12,13 +12,13 @@ from deltaworks.errors import DeltaworksError
 
 def validate(files: Files, settings: Set = [], environment: Env = None, as_json: Json = False) -> None:
     """Check pipeline files: keys, types, impossible combinations. Starts no JVM."""
-    from deltaworks.cli.edge import workspace
+    from deltaworks.cli.here import read_pipeline
     from deltaworks.pipeline.overrides import parsed
 
     problems: list[dict[str, str]] = []
     for file in files:
         try:
-            workspace(file, environment=environment).read(file, parsed(settings))
+            read_pipeline(file, environment, parsed(settings))
         except DeltaworksError as error:
             found = getattr(error, "problems", None) or [(str(error), error.hint)]
             problems += [{"file": str(file), "problem": problem, "hint": hint} for problem, hint in found]

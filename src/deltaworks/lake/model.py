@@ -23,6 +23,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from deltaworks.errors import did_you_mean
+from deltaworks.lake.descriptions import descriptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 class FileModel(BaseModel):
     """A part of a file. Its fields are the format, the validation and the reference page."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
 
     @model_validator(mode="before")
     @classmethod
@@ -39,6 +40,16 @@ class FileModel(BaseModel):
         if isinstance(data, dict):
             refuse_unknown(cls.__name__, data, cls.keys())
         return data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        """Describe each key with the text below its field."""
+        schema: dict[str, Any] = handler.resolve_ref_schema(handler(core_schema))
+        fields = schema.get("properties", {})
+        for name, text in descriptions(cls).items():
+            if (alias := to_camel(name)) in fields:
+                fields[alias]["description"] = text
+        return schema
 
     @classmethod
     def keys(cls) -> frozenset[str]:
@@ -101,7 +112,7 @@ class Step(FileModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
         """Describe the nested shape, as files have it."""
-        schema: dict[str, Any] = handler.resolve_ref_schema(handler(core_schema))
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
         fields = schema.get("properties", {})
         inner = {key: field for key, field in fields.items() if key not in cls.outer}
         schema["properties"] = {key: field for key, field in fields.items() if key in cls.outer} | {

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.model import FileModel, Location
 from deltaworks.lake.storage import local_path
-from deltaworks.pipeline.config import SparkConfig, checked
-from deltaworks.pipeline.document import read_document
+from deltaworks.pipeline.config import PipelineConfig, SparkConfig, checked, config_of
+from deltaworks.pipeline.document import Document, read_document
+from deltaworks.pipeline.overrides import changed
 from deltaworks.pipeline.variables import filled
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ def find_project(start: Path, environment: str | None, variables: Mapping[str, s
             raise ConfigError(f"There is no {NAME} to find --env {environment} in.", hint=f"Make one in {start}.")
         return Project(folder=start, runs=start / ".deltaworks" / "runs")
     return _project(found, environment, variables)
+
+
+def check_pipeline(
+    document: Document, project: Project, variables: Mapping[str, str], settings: Mapping[str, Any] | None = None
+) -> PipelineConfig:
+    """Check a pipeline file as its project has it; the process's own variables win over the project's."""
+    return config_of(changed(document, settings or {}), {**project.variables, **variables})
 
 
 def _project(path: Path, environment: str | None, variables: Mapping[str, str]) -> Project:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from deltaworks.pipeline.config import PipelineConfig, config_of
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.overrides import changed
 from deltaworks.pipeline.plan import Plan, prepare
+from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.events import unobserved
 from deltaworks.runs.record import RunFolder
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.pipeline.project import Project
     from deltaworks.runs.events import Observer
     from deltaworks.runs.result import RunResult
@@ -63,7 +63,7 @@ class Workspace:
 
     def check(self, document: Document, settings: Mapping[str, Any] | None = None) -> PipelineConfig:
         """Check a pipeline that was read already."""
-        return config_of(changed(document, settings or {}), {**self.project.variables, **self.variables})
+        return check_pipeline(document, self.project, self.variables, settings)
 
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""

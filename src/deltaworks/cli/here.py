@@ -1,0 +1,30 @@
+"""The project around a file or the current folder, for commands that start nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.pipeline.document import read_document
+from deltaworks.pipeline.project import Project, check_pipeline, find_project
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from deltaworks.pipeline.config import PipelineConfig
+
+
+def project_here(environment: str | None) -> Project:
+    """The project of the current folder."""
+    return find_project(Path.cwd(), environment, os.environ)
+
+
+def project_of(file: Path, environment: str | None) -> Project:
+    """The project of a file."""
+    return find_project(file.absolute().parent, environment, os.environ)
+
+
+def read_pipeline(file: Path, environment: str | None, settings: Mapping[str, Any]) -> PipelineConfig:
+    """Read and check a pipeline file as its project has it."""
+    return check_pipeline(read_document(file), project_of(file, environment), os.environ, settings)
