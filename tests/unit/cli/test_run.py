@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.unit.pipeline.files import TEXT, saved
+from tests.unit.tables import append, land, restore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.unit.cli.outcome import Cli
+
+
+@pytest.fixture(autouse=True)
+def orders(tmp_path: Path) -> Path:
+    """A pipeline file with something to read."""
+    saved(tmp_path, "id\n1\n", "in.csv")
+    return saved(tmp_path, TEXT)
+
+
+def test_a_key_that_landed_is_answered_at_once(cli: Cli, tmp_path: Path) -> None:
+    land(tmp_path / "out", "monday")
+
+    outcome = cli("run", "orders.yaml", "--key", "monday")
+
+    assert outcome.code == 0
+    assert "orders: already landed as version 0; nothing was written." in outcome.out
+
+
+def test_a_key_that_landed_can_be_read_by_machines(cli: Cli, tmp_path: Path) -> None:
+    land(tmp_path / "out", "monday")
+
+    [result] = cli("run", "orders.yaml", "--key", "monday", "--json").json
+
+    assert (result["pipeline_id"], result["already_landed"], result["version"]) == ("orders", True, 0)
+    assert result["success"] is True
+
+
+def test_a_key_taken_back_by_a_restore_exits_with_4(cli: Cli, tmp_path: Path) -> None:
+    append(tmp_path / "out")
+    land(tmp_path / "out", "monday")
+    restore(tmp_path / "out", 0)
+
+    outcome = cli("run", "orders.yaml", "--key", "monday", "--quiet")
+
+    assert outcome.code == 4
+    assert "--again" in outcome.error[1]
+
+
+def test_a_failed_run_says_where_its_record_is_and_how_to_see_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").unlink()
+
+    outcome = cli("run", "orders.yaml", "--quiet")
+
+    error, hint, where, see = outcome.error
+    run_id = where.rpartition("/")[2]
+    assert outcome.code == 2
+    assert "There is nothing to read at" in error
+    assert hint.startswith("Hint: ")
+    assert where.startswith(f"Record: {tmp_path}/.deltaworks/runs/orders/")
+    assert see == f"See it: deltaworks runs show {run_id}"
+    assert cli("runs", "show", run_id).code == 0
+
+
+def test_a_record_that_lies_elsewhere_is_seen_with_its_folder(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    saved(tmp_path / "sub", TEXT)
+
+    see = cli("run", "sub/orders.yaml", "--quiet").error[-1]
+
+    assert see.endswith(f" --runs {tmp_path}/sub/.deltaworks/runs")
+
+
+def test_the_first_failure_stops_the_rest(cli: Cli, tmp_path: Path) -> None:
+    saved(tmp_path, TEXT.replace("in.csv", "nothing.csv"), "a.yaml")
+    land(tmp_path / "out", "monday")
+
+    told = cli("run", "a.yaml", "orders.yaml", "--key", "monday", "--json", "--set", "load.connectionParams.path=new")
+
+    assert told.code == 2
+    assert [result["success"] for result in told.json] == [False]
+
+
+def test_it_goes_on_when_asked_to(cli: Cli, tmp_path: Path) -> None:
+    saved(tmp_path, TEXT.replace("in.csv", "nothing.csv").replace("path: out", "path: other"), "a.yaml")
+    land(tmp_path / "out", "monday")
+
+    told = cli("run", "a.yaml", "orders.yaml", "--key", "monday", "--json", "--keep-going")
+
+    assert told.code == 2
+    assert [result["success"] for result in told.json] == [False, True]
+
+
+def test_one_bad_file_stops_all_before_anything_runs(cli: Cli, tmp_path: Path) -> None:
+    saved(tmp_path, TEXT.replace("Append", "Add"), "bad.yaml")
+
+    outcome = cli("run", "orders.yaml", "bad.yaml", "--keep-going")
+
+    assert outcome.code == 2
+    assert outcome.error[0] == "Error: bad.yaml:11: writeMode: 'Add' is not known."
+    assert not (tmp_path / ".deltaworks").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--again"], "--again needs a key."),
+        (["--key", ""], "A key is 1 to 256 printable characters."),
+        (["--conf", "x"], "--conf 'x' has no value."),
+        (["--env", "prod"], "There is no deltaworks.yaml to find --env prod in."),
+        (["--set", "x"], "--set 'x' has no value."),
+    ],
+)
+def test_nonsense_is_refused_before_spark_starts(cli: Cli, words: list[str], message: str) -> None:
+    outcome = cli("run", "orders.yaml", "--quiet", *words)
+
+    assert outcome.code == 2
+    assert outcome.error[0] == f"Error: {message}"
+
+
+def test_a_credential_that_is_not_there_exits_with_3(cli: Cli, tmp_path: Path) -> None:
+    saved(tmp_path, TEXT.replace("sinkType", "credentialId: lake-s3\n  sinkType"))
+
+    outcome = cli("run", "orders.yaml", "--quiet")
+
+    assert outcome.code == 3
+    assert "DELTAWORKS_LAKE_S3__PASSWORD" in outcome.error[1]
+
+
+def test_stages_are_told_on_stderr_and_nothing_when_quiet(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").unlink()
+
+    assert "orders: looking at the source" in cli("run", "orders.yaml").err
+    assert "looking at the source" not in cli("run", "orders.yaml", "--quiet").err
+
+
+def test_a_plan_of_a_bad_file_is_refused_too(cli: Cli, tmp_path: Path) -> None:
+    saved(tmp_path, TEXT.replace("Append", "Upsert"), "bad.yaml")
+
+    assert cli("plan", "bad.yaml").error[0] == "Error: bad.yaml:7: load: Upsert needs mergeKeys."
+
+
+def test_a_plan_of_what_is_not_there_is_refused_before_spark_starts(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").unlink()
+
+    outcome = cli("plan", "orders.yaml", "--quiet")
+
+    assert outcome.code == 2
+    assert "There is nothing to read at" in outcome.error[0]
+    assert not (tmp_path / ".deltaworks").exists()

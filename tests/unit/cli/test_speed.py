@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.unit.pipeline.files import TEXT, saved
+from tests.unit.tables import append, land
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOON = 0.5  # seconds, from typing to answer
+TRIES = 10  # on a busy machine one of them will find it idle
+
+
+def best(folder: Path, *words: str) -> float:
+    """The quickest of a few tries; the first that is quick enough ends them."""
+    command = [sys.executable, "-m", "deltaworks.cli.main", *words]
+    # Without those that make every process measure its coverage.
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    quickest = float("inf")
+    for _ in range(TRIES):
+        started = time.perf_counter()
+        subprocess.run(command, cwd=folder, env=variables, capture_output=True, check=True)
+        quickest = min(quickest, time.perf_counter() - started)
+        if quickest < SOON:
+            break
+    return quickest
+
+
+def test_validate_answers_in_under_half_a_second(tmp_path: Path) -> None:
+    saved(tmp_path, TEXT)
+
+    assert best(tmp_path, "validate", "orders.yaml") < SOON
+
+
+@pytest.mark.parametrize("command", ["info", "history", "schema"])
+def test_a_look_at_a_small_table_takes_under_half_a_second(tmp_path: Path, command: str) -> None:
+    for day in range(20):
+        land(tmp_path / "orders", f"day {day}")
+    append(tmp_path / "orders")
+
+    assert best(tmp_path, "table", command, "orders") < SOON
