@@ -8,6 +8,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 from tests.unit.pipeline.files import PIPELINE, pipeline
+from typer.testing import CliRunner
+
+from deltaworks.cli.main import app
 
 if TYPE_CHECKING:
     from tests.unit.cli.outcome import Cli
@@ -100,9 +103,9 @@ CHANGE_FEED = """
 """
 
 
-@pytest.fixture
-def validator(cli: Cli) -> Draft202012Validator:
-    schema = cli("schema").json
+@pytest.fixture(scope="module")
+def validator() -> Draft202012Validator:
+    schema = json.loads(CliRunner().invoke(app, ["schema"]).output)
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.pipeline.files import saved
 
@@ -36,6 +36,7 @@ def refusal(folder: Path, text: str | bytes, name: str = "orders.yaml") -> str:
 # What is there comes back
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(max_size=20), VALUES, max_size=3))
 def test_a_json_file_comes_back_as_it_is(tmp_path_factory: pytest.TempPathFactory, value: dict[str, Any]) -> None:
     folder = tmp_path_factory.mktemp("json")
@@ -44,6 +45,7 @@ def test_a_json_file_comes_back_as_it_is(tmp_path_factory: pytest.TempPathFactor
     assert values(folder, json.dumps(value, ensure_ascii=False), "b.json") == value
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(max_size=20), VALUES, max_size=3))
 def test_a_yaml_file_comes_back_as_it_is(tmp_path_factory: pytest.TempPathFactory, value: dict[str, Any]) -> None:
     text = yaml.safe_dump(value, default_style='"', allow_unicode=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.runs.records import record
 
@@ -47,6 +47,7 @@ def test_a_saved_record_comes_back_equal(folder: RunFolder) -> None:
     assert folder.find(saved.run_id) == saved
 
 
+@settings(max_examples=50)
 @given(text=st.text(), number=st.integers() | st.none() | st.booleans())
 def test_a_record_of_anything_comes_back_equal(
     tmp_path_factory: pytest.TempPathFactory, text: str, number: int | None
