@@ -54,6 +54,16 @@ def test_the_project_of_the_file_counts(here: Path, monkeypatch: pytest.MonkeyPa
     assert deltaworks.validate(path).load.place == "/project"
 
 
+# plan
+
+
+def test_a_plan_of_what_is_not_there_is_refused_before_spark_starts(here: Path) -> None:
+    with pytest.raises(ConfigError, match="nothing to read"):
+        deltaworks.plan(saved(here, TEXT.replace("in.csv", "nothing.csv")))
+
+    assert not (here / ".deltaworks").exists()
+
+
 # run
 
 

@@ -74,9 +74,10 @@ class UnreachableError(SetupError):
 
 
 def reason(error: Exception) -> str:
-    """Why something failed, in one line: storage errors are told as a chain of lines with the cause last."""
+    """Why something failed, in one short line: storage errors are told as a chain of lines with the cause last."""
     lines = [line for line in str(error).splitlines() if line.strip()]
-    return re.sub(r"^\W*\x1b\S*|^\s+", "", lines[-1]).strip() if lines else type(error).__name__
+    told = re.sub(r"^\W*\x1b\S*|^\s+", "", lines[-1]).strip() if lines else type(error).__name__
+    return told if len(told) <= 200 else f"{told[:199]}…"
 
 
 def _remote(uri: str, storage_options: dict[str, str]) -> FileSystem:

@@ -16,16 +16,20 @@ logger = logging.getLogger("deltaworks")
 logger.addHandler(logging.NullHandler())
 
 
-class RedactingFormatter(logging.Formatter):
-    """Formats lines, tracebacks included, with every secret hidden."""
+class Redacting(logging.Filter):
+    """Hides every secret in a line and its traceback, before any handler, the caller's own too, gets to see them."""
 
-    def __init__(self, text: str, redactor: Redactor) -> None:
-        super().__init__(text)
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
         self._redactor = redactor
 
-    def format(self, record: logging.LogRecord) -> str:
-        """One record as text."""
-        return self._redactor.text(super().format(record))
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record through, its text redacted."""
+        record.msg, record.args = self._redactor.text(record.getMessage()), None
+        if record.exc_info:
+            record.exc_text = self._redactor.text(logging.Formatter().formatException(record.exc_info))
+            record.exc_info = None
+        return True
 
 
 @contextmanager
@@ -34,10 +38,13 @@ def run_log(path: Path, run_id: str, redactor: Redactor) -> Iterator[logging.Log
     own = logger.getChild(run_id)
     own.setLevel(logging.DEBUG)
     handler = logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(run)s %(message)s", redactor))
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(run)s %(message)s"))
+    redacting = Redacting(redactor)
+    own.addFilter(redacting)
     own.addHandler(handler)
     try:
         yield logging.LoggerAdapter(own, {"run": run_id})
     finally:
         own.removeHandler(handler)
+        own.removeFilter(redacting)
         handler.close()

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.unit.pipeline.files import TEXT, saved
-from tests.unit.tables import append, land, restore
+from tests.unit.tables import append, commit_file, land, restore
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.unit.cli.outcome import Cli
@@ -133,6 +135,40 @@ def test_stages_are_told_on_stderr_and_nothing_when_quiet(cli: Cli, tmp_path: Pa
 
     assert "orders: looking at the source" in cli("run", "orders.yaml").err
     assert "looking at the source" not in cli("run", "orders.yaml", "--quiet").err
+
+
+@pytest.fixture
+def verbose() -> Iterator[None]:
+    """Leave the log as it was: a command need not, its process ends."""
+    logger = logging.getLogger("deltaworks")
+    before = list(logger.handlers)
+    yield
+    logger.handlers = before
+
+
+def test_the_log_is_shown_when_asked_for(cli: Cli, tmp_path: Path, verbose: None) -> None:
+    land(tmp_path / "out", "monday")
+
+    outcome = cli("run", "orders.yaml", "--key", "monday", "-v")
+
+    assert outcome.code == 0
+    assert " done: LoadResult(success=True" in outcome.err
+
+
+def test_a_shown_log_hides_secrets_in_its_tracebacks_too(
+    cli: Cli, tmp_path: Path, verbose: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DELTAWORKS_LAKE__PASSWORD", "canary")
+    saved(tmp_path, TEXT.replace("sinkType", "credentialId: lake\n  sinkType").replace("out", "canary"))
+    for _ in range(3):
+        append(tmp_path / "canary")
+    commit_file(tmp_path / "canary", 1).unlink()
+
+    outcome = cli("run", "orders.yaml", "-v")
+
+    assert outcome.code == 1
+    assert "Traceback" in outcome.err
+    assert "canary" not in outcome.out + outcome.err
 
 
 def test_a_plan_of_a_bad_file_is_refused_too(cli: Cli, tmp_path: Path) -> None:

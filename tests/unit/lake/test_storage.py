@@ -88,3 +88,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_an_error_without_words_is_named_by_its_kind() -> None:
     assert reason(OSError()) == "OSError"
+
+
+def test_a_reason_is_short() -> None:
+    assert len(reason(OSError("x" * 5000))) == 200

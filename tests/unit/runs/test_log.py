@@ -11,6 +11,8 @@ from deltaworks.vault import Redactor
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 QUIET = """
 from deltaworks.runs.log import logger, run_log
 from deltaworks.vault import Redactor
@@ -40,6 +42,18 @@ def test_secrets_are_hidden_in_lines_and_tracebacks(tmp_path: Path) -> None:
     text = (tmp_path / "run.log").read_text()
     assert "Traceback" in text
     assert "canary" not in text
+
+
+def test_secrets_are_hidden_from_the_handlers_of_others_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with run_log(tmp_path / "run.log", "run-1", Redactor(["canary"])) as log:
+        try:
+            raise ValueError("wrong password canary")
+        except ValueError:
+            log.exception("failed with %s", "canary")
+
+    assert "failed with •••" in caplog.text
+    assert "ValueError: wrong password •••" in caplog.text
+    assert "canary" not in caplog.text
 
 
 def test_two_runs_do_not_write_into_each_others_log(tmp_path: Path) -> None:
