@@ -69,5 +69,5 @@ def test_partition_columns_become_folders(spark: SparkSession, tmp_path: Path) -
 def test_files_cannot_be_upserted(spark: SparkSession, tmp_path: Path) -> None:
     result = load(frame(spark, {"id": 1}), tmp_path / "out", "Upsert")
 
-    assert (result.success, result.error) == (False, "Files cannot be upserted.")
+    assert (result.success, result.error) == (False, "load: Files cannot be upserted.")
     assert not (tmp_path / "out").exists()
