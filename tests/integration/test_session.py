@@ -121,6 +121,23 @@ def _gone(process: Path) -> bool:
     return True
 
 
+def test_a_jvm_started_early_is_taken_if_it_fits_and_ended_if_not(tmp_path: Path) -> None:
+    lines = said(
+        """
+        from deltaworks.spark.session import start_early
+        early = start_early(settings())
+        print(warm_up(settings({"spark.sql.shuffle.partitions": "9"}), early=early).jvm is early.jvm)
+        other = warm_up(settings({"spark.driver.memory": "2g"}), early=early)
+        print(other.jvm is early.jvm, early.jvm.process.poll() is None)
+        print(start_early(settings(cache=Path("empty"))), start_early(settings(java_home="nowhere")))
+        """,
+        tmp_path,
+    )
+
+    assert lines == ["True", "False False", "None None"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_jvm_that_cannot_start_is_one_clear_error(tmp_path: Path) -> None:
     lines = said('print(refusal(lambda: open_session(settings({"spark.driver.memory": "1k"}))))', tmp_path)
 
@@ -146,6 +163,32 @@ def test_a_bad_class_archive_is_passed_over(tmp_path: Path) -> None:
     )
 
     assert lines == ["3"]
+
+
+def test_training_makes_an_archive_that_the_jvm_takes_whatever_jars_come_after(tmp_path: Path) -> None:
+    # In the cache of all tests, and before most of them: every JVM they start is the quicker for it.
+    lines = said(
+        """
+        import time
+        from zipfile import ZipFile
+        from deltaworks.spark.session import archive_of
+        from deltaworks.spark.training import make
+        with ZipFile("more.jar", "w") as jar:
+            jar.writestr("nothing.txt", "")
+        strict = {  # refuse to start without the archive
+            "spark.driver.extraJavaOptions": "-Xshare:on", "spark.driver.extraClassPath": "more.jar"
+        }
+        archive = archive_of(settings())
+        make(settings())
+        while not archive.ready():  # a run of before may be making it
+            time.sleep(0.5)
+        warm_up(settings(strict)).jvm.wait()
+        print(archive.wanted())
+        """,
+        tmp_path,
+    )
+
+    assert lines == ["False"]
 
 
 def test_a_platform_with_another_delta_is_refused_by_name(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -28,66 +29,71 @@ UNUSED_FOR = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """The archive for one Java and one class path, there or not."""
+    """The archive for one Java and one class path, there or not: a folder that appears and goes as a whole."""
 
-    path: Path
+    folder: Path
 
     @property
-    def _note(self) -> Path:
-        return self.path.with_suffix(".json")
+    def path(self) -> Path:
+        """The file that the JVM reads."""
+        return self.folder / "classes.jsa"
 
     def ready(self) -> bool:
         """Say whether the archive can be used; one that changed since it was made is deleted."""
+        if not self.folder.exists():
+            return False
+        note = self.folder / "note.json"
         try:
-            made = json.loads(self._note.read_text(encoding="utf-8"))
+            fits = json.loads(note.read_text(encoding="utf-8")) == _state(self.path)
         except (OSError, ValueError):
-            made = None
-        if made is not None and made == _state(self.path):
-            with suppress(OSError):  # a shared cache may be read-only
-                self._note.touch()
-            return True
-        self.delete()
-        return False
+            fits = False
+        if not fits:
+            self.delete()
+            return False
+        with suppress(OSError):  # a shared cache may be read-only
+            note.touch()
+        return True
 
     def options(self) -> tuple[str, ...]:
         """Spell the archive for the JVM, which passes over one that does not fit."""
         return (f"-XX:SharedArchiveFile={self.path}", "-Xshare:auto") if self.ready() else ()
 
     def keep(self, draft: Path) -> None:
-        """Put a finished archive in place, and note its size so that a later change shows."""
-        draft.replace(self.path)
-        note = self._note.with_suffix(".tmp")
-        note.write_text(json.dumps(_state(self.path)), encoding="utf-8")
-        note.replace(self._note)
+        """Put a finished archive in place, with a note of its size so that a later change shows."""
+        (draft.parent / "note.json").write_text(json.dumps(_state(draft)), encoding="utf-8")
+        self.delete()
+        draft.parent.rename(self.folder)
 
     def delete(self) -> None:
         """Forget the archive."""
-        with suppress(OSError):
-            self._note.unlink(missing_ok=True)
-            self.path.unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     @contextmanager
     def making(self) -> Iterator[Path | None]:
         """Hand out a draft's name, or `None` where another process is making this archive."""
-        draft = self.path.with_suffix(".draft")
+        draft = self.folder.with_suffix(".draft")
         with self._lock() as ours:
+            if not ours:
+                yield None
+                return
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir()
             try:
-                yield draft if ours else None
+                yield draft / self.path.name
             finally:
-                if ours:
-                    draft.unlink(missing_ok=True)
+                shutil.rmtree(draft, ignore_errors=True)
 
     def wanted(self) -> bool:
         """Say whether the archive is missing and nobody is making it."""
-        if self.path.exists():
+        if self.folder.exists():
             return False
         with self._lock() as ours:
             return ours
 
     @contextmanager
     def _lock(self) -> Iterator[bool]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.with_suffix(".lock").open("w") as lock:
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with self.folder.with_suffix(".lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -100,7 +106,7 @@ def archive_for(cache: Path, java: Java, class_path: tuple[Path, ...]) -> Archiv
     """Name the archive of this Java and these jars; another version of either has another name."""
     facts = [java.release, *(f"{jar}:{_state(jar)}" for jar in class_path)]
     key = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:24]
-    return Archive(path=cache / "classes" / f"{key}.jsa")
+    return Archive(folder=cache / "classes" / key)
 
 
 def make_later(archive: Archive, settings: SparkSettings) -> None:
@@ -119,9 +125,9 @@ def make_later(archive: Archive, settings: SparkSettings) -> None:
 def prune(folder: Path) -> None:
     """Delete archives that no session has used for long: each is as large as all jars together."""
     oldest = time.time() - UNUSED_FOR.total_seconds()
-    for note in folder.glob("*.json"):
+    for note in folder.glob("*/note.json"):
         if note.stat().st_mtime < oldest:
-            Archive(path=note.with_suffix(".jsa")).delete()
+            Archive(folder=note.parent).delete()
 
 
 def _state(path: Path) -> list[int] | None:

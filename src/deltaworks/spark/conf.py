@@ -113,6 +113,6 @@ def _local(cores: int) -> Mapping[str, str]:
         "spark.driver.host": "localhost",
         "spark.driver.bindAddress": "127.0.0.1",
         # The defaults, 200 and 50, are for clusters: here they are mostly the cost of starting tasks.
-        "spark.sql.shuffle.partitions": str(max(cores, 2)),
+        "spark.sql.shuffle.partitions": str(4 * cores),
         "spark.databricks.delta.snapshotPartitions": str(min(cores, 2)),
     }

@@ -69,7 +69,9 @@ def warm_up(
         early.jvm.cancel()
     if found.plain is None or found.jvm is not None:
         return found
-    archive = (f"-XX:ArchiveClassesAtExit={record}",) if record else archive_of(settings).options()
+    archive = (
+        (f"-XX:ArchiveClassesAtExit={record}", "-XX:TieredStopAtLevel=1") if record else archive_of(settings).options()
+    )
     return replace(found, jvm=Jvm(found.plain.with_options(archive)))
 
 
@@ -195,7 +197,7 @@ def _started(starting: Starting) -> Any:
         return connected(starting.jvm)
     except SetupError:
         archive = archive_of(starting.settings)
-        if not archive.path.exists():
+        if not archive.folder.exists():
             raise
         archive.delete()
         return connected(Jvm(starting.plain))

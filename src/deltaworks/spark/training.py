@@ -34,7 +34,7 @@ def make(settings: SparkSettings) -> None:
         _train(settings, draft)
         if draft.exists():
             archive.keep(draft)
-    prune(archive.path.parent)
+    prune(archive.folder.parent)
 
 
 def _train(settings: SparkSettings, draft: Path) -> None:

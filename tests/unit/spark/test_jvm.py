@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,3 +53,18 @@ def test_a_jvm_that_does_not_start_says_why(tmp_path: Path, logged: bool) -> Non
     with pytest.raises(SetupError, match="Too small heap") as failed:
         Jvm(plan(tmp_path, script, tmp_path / "spark.log" if logged else None)).wait()
     assert "spark.driver.memory" in failed.value.hint
+
+
+def test_a_jvm_that_is_not_needed_ends_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    jvm = Jvm(plan(tmp_path, "exec sleep 60"))
+    jvm.cancel()
+
+    assert jvm.process.poll() is not None
+    assert [path.name for path in tmp_path.iterdir()] == ["java"]
+
+
+def test_options_of_the_plan_come_after_those_that_are_added(tmp_path: Path) -> None:
+    mine = replace(plan(tmp_path, ""), options=("-Xshare:off",))
+
+    assert mine.with_options(("-Xshare:auto",)).options == ("-Xshare:auto", "-Xshare:off")
