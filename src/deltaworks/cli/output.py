@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +16,22 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from deltaworks.errors import DeltaworksError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from deltaworks.errors import DeltaworksError
     from deltaworks.runs.result import RunResult
 
 
 def to_stdout() -> Console:
     """Where results go."""
-    return Console(highlight=False, soft_wrap=True)
+    return Console(emoji=False, highlight=False, soft_wrap=True)
 
 
 def to_stderr() -> Console:
     """Where progress and errors go."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, emoji=False, highlight=False)
 
 
 def print_json(value: Any) -> None:
@@ -59,13 +62,13 @@ def program() -> str:
 def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
     """Print a table without frames, numbers on the right; where it is too wide, a block of lines a row."""
     body = [[_shown(cell) for cell in row] for row in rows]
-    console = Console(highlight=False)
+    console = Console(emoji=False, highlight=False)
     if title:
         console.print(f"[bold]{escape(title)}[/]", soft_wrap=True)
     table = _table(headers, body)
     width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
     if width <= console.width or not console.is_terminal:
-        Console(highlight=False, width=max(width, console.width)).print(table)
+        Console(emoji=False, highlight=False, width=max(width, console.width)).print(table)
         return
     for row in body:
         print_facts((header, cell) for header, cell in zip(headers, row, strict=True) if header or cell)
@@ -138,4 +141,7 @@ def _elsewhere(record: str) -> str:
     from deltaworks.cli.here import project_here
 
     runs = Path(record).parent.parent
-    return "" if project_here(None).runs == runs else f" --runs {runs}"
+    with suppress(DeltaworksError):  # a broken project file here has nothing to do with what failed there
+        if project_here(None).runs == runs:
+            return ""
+    return f" --runs {shlex.quote(str(runs))}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.commit import Commit
 
-RESERVED_OPTIONS = frozenset({"txnAppId", "txnVersion", "userMetadata"})
+RESERVED_OPTIONS = frozenset({"txnappid", "txnversion", "usermetadata"})  # in lower case
 
 
 def write_options(commit: Commit) -> dict[str, str]:

@@ -1,15 +1,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.rows import both, frame
 
 import deltaworks
+from deltaworks.errors import RunError
+from deltaworks.lake.commit import Commit, Mark
+from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.schema import fingerprint
+from deltaworks.pipeline.config import LoadPart, checked
+from deltaworks.pipeline.document import Document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -271,6 +279,52 @@ def test_a_column_without_a_type_is_refused_instead_of_left_out(spark: SparkSess
 
     assert (result.success, result.error) == (False, "load: Column 'n' has no type: it is only NULL.")
     assert not (tmp_path / "t").exists()
+
+
+@contextmanager
+def another_makes(path: Path, rows: DataFrame, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another writer makes the table after a load has looked and before it writes."""
+    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "before_commit=sleep:4")
+    other = Thread(target=lambda: rows.write.format("delta").save(str(path)))
+    other.start()
+    yield
+    other.join()
+
+
+def test_a_table_that_another_writer_made_meanwhile_is_merged_into(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with another_makes(tmp_path / "t", frame(spark, {"id": 1, "n": 1}), monkeypatch):
+        result = landed(load(frame(spark, {"id": 1, "n": 2}), tmp_path / "t", "Upsert", mergeKeys="id"))
+
+    assert (result.version, result.rows_updated, result.attempts) == (1, 1, 2)
+    assert both(spark, tmp_path / "t") == [{"id": 1, "n": 2}]
+
+
+def test_a_load_that_may_not_try_again_gives_up_and_says_so(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with another_makes(tmp_path / "t", frame(spark, {"id": 1}), monkeypatch):
+        result = load(frame(spark, {"id": 2}), tmp_path / "t", "Upsert", mergeKeys="id", maxCommitAttempts=1)
+
+    assert not result.success
+    assert "another writer was faster" in (result.error or "")
+    assert both(spark, tmp_path / "t") == [{"id": 1}]
+
+
+def test_a_mark_that_was_passed_over_is_not_taken_for_landed(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    rows = frame(spark, {"id": 1})
+    mark = Mark("deltaworks/orders#k", 1)
+    rows.write.format("delta").options(txnAppId=mark.app_id, txnVersion="5").save(str(path))
+    sink = checked(
+        LoadPart, Document({"load": {"sinkType": "DeltaLake", "path": str(path)}, "writeMode": "Append"})
+    ).load
+
+    with pytest.raises(RunError, match=r"did not land in .* although Spark raised no error"):
+        sink.write(rows, WriteMode.APPEND, Commit(run_id="r", pipeline="orders", key="k", mark=mark, seen=0))
+
+    assert both(spark, path) == [{"id": 1}]
 
 
 def test_a_key_needs_a_pipeline(spark: SparkSession, tmp_path: Path) -> None:

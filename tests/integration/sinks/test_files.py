@@ -55,6 +55,25 @@ def test_an_overwrite_that_fails_leaves_the_old_files(spark: SparkSession, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_folder_with_other_things_in_it_is_not_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "orders.yaml").write_text("precious")
+
+    result = load(frame(spark, {"id": 1}), tmp_path, "Overwrite")
+
+    assert not result.success
+    assert "holds 'orders.yaml'" in (result.error or "")
+    assert (tmp_path / "orders.yaml").read_text() == "precious"
+
+
+def test_a_file_is_not_replaced_by_a_folder(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("precious")
+
+    result = load(frame(spark, {"id": 1}), tmp_path / "out", "Overwrite")
+
+    assert "is a file, not a folder" in (result.error or "")
+    assert (tmp_path / "out").read_text() == "precious"
+
+
 def test_partition_columns_become_folders(spark: SparkSession, tmp_path: Path) -> None:
     config = {
         "sinkType": "S3",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from deltaworks import failpoints
 from deltaworks.errors import ConfigError, ConflictError, RunError
 from deltaworks.lake.log import Log, LoggedCommit
 from deltaworks.lake.merge import Condition, MergePlan
 from deltaworks.lake.mode import WriteMode
-from deltaworks.lake.model import Columns, Flag, Location, problem
+from deltaworks.lake.model import Columns, Flag, Location, Whole, problem
 from deltaworks.lake.positions import Landing, landed
 from deltaworks.lake.schema import columns, fingerprint
 from deltaworks.lake.table import Table, open_table
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.commit import Commit
 
-ATTEMPTS = 10
+LONGEST_WAIT = 3.0  # seconds between two tries
 
 
 class DeltaSink(Sink):
@@ -51,10 +51,12 @@ class DeltaSink(Sink):
     """The columns whose values become folders, when the table is made."""
     enable_change_data_feed: Flag | None = None
     """Keep a change feed, when the table is made."""
+    max_commit_attempts: Annotated[Whole, Field(ge=1)] = 10
+    """How often to try when other writers are faster."""
 
     @model_validator(mode="after")
     def _our_marks_are_ours(self) -> Self:
-        taken = sorted(RESERVED_OPTIONS & self.options.keys())
+        taken = sorted(name for name in self.options if name.lower() in RESERVED_OPTIONS)  # Spark ignores case
         if taken:
             raise problem(f"The option {taken[0]!r} is set by deltaworks itself", "Leave it out.")
         return self
@@ -115,9 +117,9 @@ class DeltaSink(Sink):
                 return LoadResult.landed_before(found.commit.version)
             if conflict is None:
                 return self._nothing_landed(commit)
-            if commit.attempt >= ATTEMPTS:
+            if commit.attempt >= self.max_commit_attempts:
                 raise conflict
-            time.sleep(random.uniform(0, 0.1 * 2**commit.attempt))  # noqa: S311 - jitter, not a secret
+            time.sleep(random.uniform(0, min(0.1 * 2**commit.attempt, LONGEST_WAIT)))  # noqa: S311 - jitter, not a secret
             commit = commit.again()
 
     def _attempt(self, rows: DataFrame, mode: WriteMode, commit: Commit) -> tuple[int | None, ConflictError | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Literal
 
+from deltaworks.errors import ConfigError, RefusedError
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Columns, Location, problem
 from deltaworks.lake.schema import columns
@@ -54,6 +55,7 @@ class FileSink(Sink):
         passing, count = counted(rows)
         local = local_path(self.path)
         if mode is WriteMode.OVERWRITE and local is not None:
+            _require_replaceable(local)
             draft = local.with_name(f".{local.name}.{commit.run_id}")
             self._writer(passing).mode("errorifexists").save(str(draft))
             _swap(draft, local)
@@ -64,6 +66,22 @@ class FileSink(Sink):
     def _writer(self, rows: DataFrame) -> DataFrameWriter:
         writer = rows.write.format(self.format).options(**self.spark_options())
         return writer.partitionBy(*self.partition_by) if self.partition_by else writer
+
+
+def _require_replaceable(folder: Path) -> None:
+    """Refuse to replace a folder that holds more than files Spark wrote: somebody meant another path."""
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file, not a folder.", hint="Give the folder the files go to.")
+    known = ("part-", "_SUCCESS", ".", "_")
+    strange = next(
+        (path.name for path in sorted(folder.glob("*")) if not path.name.startswith(known) and "=" not in path.name),
+        None,
+    )
+    if strange is not None:
+        raise RefusedError(
+            f"{folder} holds {strange!r}, which no load of files wrote; replacing the folder would lose it.",
+            hint="Give an empty or new folder, or remove that yourself.",
+        )
 
 
 def _swap(draft: Path, final: Path) -> None:
