@@ -144,7 +144,7 @@ def _workspace(
     given = environment if variables is None else variables
     start = Path.cwd() if isinstance(path_or_config, Mapping) else Path(path_or_config).absolute().parent
     return Workspace(
-        project=find_project(start, None, given),
+        project=find_project(start, None, given, here=Path.cwd()),
         variables=given,
         vault=vault or EnvironmentVault(environment),
         spark=spark_edge(environment, spark),

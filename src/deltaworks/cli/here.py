@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deltaworks.errors import ConfigError
 from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.project import Project, check_pipeline, find_project
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from deltaworks.pipeline.config import PipelineConfig
 
@@ -22,7 +23,17 @@ def project_here(environment: str | None) -> Project:
 
 def project_of(file: Path, environment: str | None) -> Project:
     """The project of a file."""
-    return find_project(file.absolute().parent, environment, os.environ)
+    return find_project(file.absolute().parent, environment, os.environ, here=Path.cwd())
+
+
+def require_one_project(files: Sequence[Path], environment: str | None) -> None:
+    """Refuse files of several projects: they would have to share one runs folder and one Spark."""
+    folders = sorted({str(project_of(file, environment).folder) for file in files})
+    if len(folders) > 1:
+        raise ConfigError(
+            f"These files belong to several projects: {', '.join(folders)}.",
+            hint="Run each project's files by themselves.",
+        )
 
 
 def read_pipeline(file: Path, environment: str | None, settings: Mapping[str, Any]) -> PipelineConfig:

@@ -40,6 +40,7 @@ def run(
 ) -> None:
     """Run pipelines; one that reads what another writes comes after it."""
     from deltaworks.cli.edge import workspace
+    from deltaworks.cli.here import require_one_project
     from deltaworks.cli.progress import Progress
     from deltaworks.pipeline.order import ordered
     from deltaworks.pipeline.overrides import parsed
@@ -47,6 +48,7 @@ def run(
     if verbose:
         log_to_stderr()
     with Progress(quiet=quiet or as_json or verbose) as progress:
+        require_one_project(files, environment)
         space = workspace(files[0], master=master, conf=conf, environment=environment, progress=progress)
         configs = [space.read(file, parsed(settings)) for file in files]
         order = ordered(configs)

@@ -98,7 +98,11 @@ def _show(record: RunRecord, folder: Path) -> None:
         ("reads", plan.get("reads")),
         *(("does" if number == 0 else "", step) for number, step in enumerate(plan.get("steps", ()))),
         ("writes", plan.get("write", {}).get("action")),
-        *((name.replace("_", " "), value) for name, value in result.items() if value not in (None, False)),
+        *(
+            (name.replace("_", " "), str(value) if name == "version" else value)
+            for name, value in result.items()
+            if value not in (None, False)
+        ),
         ("error", error.get("message")),
         ("hint", error.get("hint")),
         ("record", folder),

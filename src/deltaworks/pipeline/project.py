@@ -50,14 +50,17 @@ class Project:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_project(start: Path, environment: str | None, variables: Mapping[str, str]) -> Project:
-    """Look for the project file here and upwards; without one, records go to `.deltaworks/runs` here."""
+def find_project(
+    start: Path, environment: str | None, variables: Mapping[str, str], *, here: Path | None = None
+) -> Project:
+    """Look for the project file in `start` and upwards; without one, records go to `.deltaworks/runs` in `here`."""
     start = start.absolute()
     found = next((folder / NAME for folder in (start, *start.parents) if (folder / NAME).is_file()), None)
     if found is None:
         if environment is not None:
             raise ConfigError(f"There is no {NAME} to find --env {environment} in.", hint=f"Make one in {start}.")
-        return Project(folder=start, runs=start / ".deltaworks" / "runs")
+        folder = here or start
+        return Project(folder=folder, runs=folder / ".deltaworks" / "runs")
     return _project(found, environment, variables)
 
 

@@ -89,14 +89,21 @@ def test_a_change_feed_may_be_bounded_by_times(spark: SparkSession, orders: Path
         ({"versionAsOf": 9}, "Version 9 of", "Versions 0 to 2 do."),
         ({"timestampAsOf": "2001-01-01"}, "has no version for 2001-01-01 00:00:00", "Its versions 0 to 2"),
         ({"readChangeFeed": True, "startingTimestamp": "2999-01-01"}, "has no version for 2999", "Its versions 0 to 2"),
+        (
+            {"readChangeFeed": True, "startingVersion": 2, "endingTimestamp": "FIRST"},
+            "would start at version 2 and end at 0",
+            "Swap",
+        ),
         ({"readChangeFeed": True, "startingVersion": 7}, "Version 7 of", "Versions 0 to 2 do."),
     ],
 )
 def test_what_the_table_does_not_have_is_refused_with_what_it_has(
     spark: SparkSession, orders: Path, params: dict[str, Any], error: str, hint: str
 ) -> None:
+    first = deltaworks.open_table(orders).log.times()[0].isoformat()
+
     with pytest.raises(ConfigError, match=error) as caught:
-        extract(spark, orders, **params)
+        extract(spark, orders, **{name: first if value == "FIRST" else value for name, value in params.items()})
 
     assert hint in caught.value.hint
 

@@ -185,3 +185,26 @@ def test_a_plan_of_what_is_not_there_is_refused_before_spark_starts(cli: Cli, tm
     assert outcome.code == 2
     assert "There is nothing to read at" in outcome.error[0]
     assert not (tmp_path / ".deltaworks").exists()
+
+
+def test_files_of_several_projects_are_not_run_together(cli: Cli, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        saved(tmp_path / name, TEXT)
+        saved(tmp_path / name, "runs: runs\n", "deltaworks.yaml")
+
+    outcome = cli("run", "a/orders.yaml", "b/orders.yaml")
+
+    assert outcome.code == 2
+    assert "These files belong to several projects" in outcome.error[0]
+
+
+def test_without_a_project_records_are_kept_where_the_command_was_typed(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    saved(tmp_path / "deep", TEXT)
+    land(tmp_path / "deep" / "out", "monday")
+
+    cli("run", "deep/orders.yaml", "--key", "monday")
+
+    [run] = cli("runs", "list", "--json").json
+    assert run["status"] == "succeeded"

@@ -104,6 +104,10 @@ class DeltaSource(Source):
                 f"The table {self.path} keeps no change feed.",
                 hint="Set enableChangeDataFeed: true where it is written; changes count from then on.",
             )
+        if start > end:
+            raise ConfigError(
+                f"The change feed would start at version {start} and end at {end}.", hint="Swap the times."
+            )
         return DeltaSpan(version=end, start=start)
 
     def _version(self, version: int | None, timestamp: str | None, readable: range) -> int:
