@@ -68,10 +68,11 @@ def test_a_failed_run_says_where_its_record_is_and_how_to_see_it(cli: Cli, tmp_p
 def test_a_record_that_lies_elsewhere_is_seen_with_its_folder(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     saved(tmp_path / "sub", TEXT)
+    saved(tmp_path / "sub", "runs: all runs\n", "deltaworks.yaml")
 
     see = cli("run", "sub/orders.yaml", "--quiet").error[-1]
 
-    assert see.endswith(f" --runs {tmp_path}/sub/.deltaworks/runs")
+    assert see.endswith(f" --runs '{tmp_path}/sub/all runs'")
 
 
 def test_the_first_failure_stops_the_rest(cli: Cli, tmp_path: Path) -> None:
