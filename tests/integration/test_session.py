@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 LIMIT = 240  # seconds
 START = """
 import os, sys
@@ -144,6 +146,15 @@ def test_a_jvm_that_cannot_start_is_one_clear_error(tmp_path: Path) -> None:
     assert "did not start" in lines[0]
     assert "Too small" in lines[0]
     assert "spark.driver.memory" in lines[0]
+
+
+@pytest.mark.parametrize("master", ["sc://127.0.0.1:9", "spark://127.0.0.1:9"])
+def test_a_master_that_is_not_there_is_one_quick_error(tmp_path: Path, master: str) -> None:
+    start = time.monotonic()
+    lines = said(f"print(refusal(lambda: open_session(settings(master={master!r}))))", tmp_path)
+
+    assert lines[0].startswith(f"SetupError: Nobody listens on {master}. | Is the ")
+    assert time.monotonic() - start < 30
 
 
 def test_a_bad_class_archive_is_passed_over(tmp_path: Path) -> None:

@@ -66,8 +66,12 @@ def to_conf(settings: SparkSettings, *, cores: int) -> dict[str, str]:
     for key in settings.conf:
         _require_free(key)
     conf = {**_defaults(settings, cores), **settings.conf, **_fixed(settings)}
-    theirs = [name.strip() for name in settings.conf.get(EXTENSIONS, "").split(",") if name.strip()]
-    return {**conf, EXTENSIONS: ",".join(dict.fromkeys([DELTA_EXTENSION, *theirs]))}
+    return conf if settings.remote else {**conf, EXTENSIONS: _extensions(settings.conf.get(EXTENSIONS, ""))}
+
+
+def _extensions(theirs: str) -> str:
+    names = (name.strip() for name in f"{DELTA_EXTENSION},{theirs}".split(","))
+    return ",".join(dict.fromkeys(filter(None, names)))
 
 
 def for_submit(conf: Mapping[str, str]) -> dict[str, str]:
@@ -83,8 +87,9 @@ def _require_free(key: str) -> None:
 
 
 def _fixed(settings: SparkSettings) -> Mapping[str, str]:
-    fixed = {IDEMPOTENCE_CHECK: "true", CATALOG: DELTA_CATALOG, OPENED_BY_US: "true"}
-    return fixed if settings.remote else {**fixed, "spark.master": settings.master}
+    fixed = {IDEMPOTENCE_CHECK: "true", OPENED_BY_US: "true"}
+    # Whether a Connect server has Delta in it was decided when it was started.
+    return fixed if settings.remote else {**fixed, CATALOG: DELTA_CATALOG, "spark.master": settings.master}
 
 
 def _defaults(settings: SparkSettings, cores: int) -> Mapping[str, str]:

@@ -10,16 +10,17 @@ from pathlib import Path
 
 from deltaworks.errors import SetupError
 
-OLDEST = 17
+# Hadoop 3.4, inside Spark, asks for its user in a way that Java 23 took out.
+OLDEST, NEWEST = 17, 22
 INSTALL = (
-    f"Install Java {OLDEST} or newer (Debian and Ubuntu: `apt install openjdk-{OLDEST}-jre-headless`, "
+    f"Install Java {OLDEST} or newer, up to {NEWEST} (Debian and Ubuntu: `apt install openjdk-{OLDEST}-jre-headless`, "
     f"macOS: `brew install openjdk@{OLDEST}`) and put it on the PATH or in JAVA_HOME."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A Java that is new enough, and what tells it from every other Java."""
+    """A Java that Spark runs on, and what tells it from every other Java."""
 
     path: Path
     version: int
@@ -33,8 +34,8 @@ def find_java(java_home: str | None = None, *, search_path: str | None = None) -
     version = _major(release)
     if version is None:
         raise SetupError(f"{path} does not say which Java it is.", hint=INSTALL)
-    if version < OLDEST:
-        raise SetupError(f"{path} is Java {version}; Spark needs {OLDEST} or newer.", hint=INSTALL)
+    if not OLDEST <= version <= NEWEST:
+        raise SetupError(f"{path} is Java {version}; Spark needs {OLDEST} to {NEWEST}.", hint=INSTALL)
     return Java(path=path, version=version, release=release)
 
 

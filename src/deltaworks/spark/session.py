@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from deltaworks.errors import DeltaworksError, SetupError
 from deltaworks.spark.archive import Archive, archive_for, make_later
@@ -90,6 +92,7 @@ def _decided(
     settings: SparkSettings, progress: Callable[[JarProgress], None] | None, early: Starting | None
 ) -> Starting:
     conf = to_conf(settings, cores=len(os.sched_getaffinity(0)))
+    _require_listener(settings)
     if settings.remote or settings.jars == "provided":
         return Starting(settings=settings, conf=conf)
     require_none()
@@ -259,6 +262,19 @@ def _own_interrupt() -> Iterator[None]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
+
+
+def _require_listener(settings: SparkSettings) -> None:
+    """Say at once that nobody listens there: Spark would try again for one minute, its Connect client for ten."""
+    address = urlsplit(settings.master)
+    if address.scheme not in ("sc", "spark") or "," in address.netloc:
+        return
+    try:
+        socket.create_connection((address.hostname or "", address.port or 15002), timeout=10).close()
+    except ConnectionRefusedError as error:
+        raise SetupError(f"Nobody listens on {settings.master}.", hint=_hint(settings)) from error
+    except OSError:
+        return  # a proxy may know the way
 
 
 @contextmanager

@@ -77,7 +77,9 @@ def test_writes_are_not_rearranged_for_a_whole_session() -> None:
 
 
 def test_a_connect_session_gets_only_what_a_session_can_set() -> None:
-    assert not [key for key in conf(master="sc://host") if key.startswith(("spark.driver", "spark.ui", "spark.master"))]
+    servers = ("spark.driver", "spark.ui", "spark.master", EXTENSIONS, "spark.sql.catalog.")
+
+    assert not [key for key in conf(master="sc://host") if key.startswith(servers)]
 
 
 @pytest.mark.parametrize(
