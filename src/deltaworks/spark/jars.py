@@ -75,10 +75,6 @@ class JarStore:
         _check(self.folder, jars)
         return tuple(self.folder / jar.file_name for jar in jars)
 
-    def holds(self, jars: tuple[ManagedJar, ...]) -> bool:
-        """Say whether nothing would have to be fetched."""
-        return not self._missing(jars)
-
     def _missing(self, jars: tuple[ManagedJar, ...]) -> tuple[ManagedJar, ...]:
         return tuple(jar for jar in jars if not (self.folder / jar.file_name).is_file())
 

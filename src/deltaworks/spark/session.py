@@ -8,12 +8,12 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from deltaworks.errors import DeltaworksError, SetupError
+from deltaworks.errors import SetupError
 from deltaworks.spark.archive import Archive, archive_for, make_later
 from deltaworks.spark.conf import OPENED_BY_US, STAMPS, for_submit, to_conf
 from deltaworks.spark.gateway import connected, disconnect, forget, require_none, submitted
@@ -39,7 +39,6 @@ __all__ = [
     "isolated",
     "open_session",
     "prepare_next",
-    "start_early",
     "warm_up",
 ]
 
@@ -58,39 +57,12 @@ def warm_up(
     settings: SparkSettings,
     *,
     progress: Callable[[JarProgress], None] | None = None,
-    early: Starting | None = None,
     record: Path | None = None,
 ) -> Starting:
     """Check the settings, fetch missing jars and start the JVM, which then starts while we do other work.
 
-    A JVM that was started `early` is taken if it is the right one, else ended.
     With `record` the JVM writes a class-data archive there when it ends.
     """
-    found = _decided(settings, progress, early)
-    if early is not None and early.jvm is not None and found.jvm is not early.jvm:
-        early.jvm.cancel()
-    if found.plain is None or found.jvm is not None:
-        return found
-    archive = (
-        (f"-XX:ArchiveClassesAtExit={record}", "-XX:TieredStopAtLevel=1") if record else archive_of(settings).options()
-    )
-    return replace(found, jvm=Jvm(found.plain.with_options(archive)))
-
-
-def start_early(settings: SparkSettings) -> Starting | None:
-    """Start the JVM that these settings need while nobody knows yet whether they are the right ones.
-
-    Does nothing where something is missing: whoever opens the session says what.
-    """
-    with suppress(DeltaworksError):
-        if settings.direct and _store(settings).holds(jars_of(settings.groups)):
-            return warm_up(settings)
-    return None
-
-
-def _decided(
-    settings: SparkSettings, progress: Callable[[JarProgress], None] | None, early: Starting | None
-) -> Starting:
     conf = to_conf(settings, cores=len(os.sched_getaffinity(0)))
     _require_listener(settings)
     if settings.remote or settings.jars == "provided":
@@ -102,8 +74,13 @@ def _decided(
     if not settings.direct:
         return Starting(settings=settings, conf=conf)
     plan = _jvm_plan(settings, conf, jars)
-    jvm = early.jvm if early is not None and early.plain == plan else None
-    return Starting(settings=settings, conf=conf, jvm=jvm, plain=plan)
+    options = _recording(record) if record else archive_of(settings).options()
+    return Starting(settings=settings, conf=conf, jvm=Jvm(plan.with_options(options)), plain=plan)
+
+
+def _recording(draft: Path) -> tuple[str, ...]:
+    # The quick compiler: how a class was compiled is not in the archive.
+    return (f"-XX:ArchiveClassesAtExit={draft}", "-XX:TieredStopAtLevel=1")
 
 
 def archive_of(settings: SparkSettings) -> Archive:
@@ -122,13 +99,10 @@ def prepare_next(settings: SparkSettings) -> None:
 
 
 def open_session(
-    settings: SparkSettings | Starting,
-    *,
-    progress: Callable[[JarProgress], None] | None = None,
-    early: Starting | None = None,
+    settings: SparkSettings | Starting, *, progress: Callable[[JarProgress], None] | None = None
 ) -> SparkSession:
     """Open a session with Delta in it; whoever opened it closes it."""
-    starting = settings if isinstance(settings, Starting) else warm_up(settings, progress=progress, early=early)
+    starting = settings if isinstance(settings, Starting) else warm_up(settings, progress=progress)
     _typed_conflicts()
     _hush()
     if starting.settings.remote:
@@ -202,8 +176,9 @@ def _started(starting: Starting) -> Any:
         archive = archive_of(starting.settings)
         if not archive.folder.exists():
             raise
-        archive.delete()
-        return connected(Jvm(starting.plain))
+        gateway = connected(Jvm(starting.plain))
+        archive.delete()  # only now is it known to be the archive's fault
+        return gateway
 
 
 def _submitted(starting: Starting) -> Any:
