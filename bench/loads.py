@@ -71,7 +71,7 @@ def save_parquet(rows: pa.Table, folder: Path, files: int) -> Path:
 
 
 def save_delta(rows: pa.Table, folder: Path, files: int) -> Path:
-    """Write rows as a Delta table of that many files, made in one commit."""
+    """Write rows as a Delta table of that many files, a commit each."""
     parts = list(_parts(rows, files))
     write_deltalake(folder, parts[0])
     for part in parts[1:]:

@@ -13,6 +13,7 @@ from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.events import unobserved
 from deltaworks.runs.record import RunFolder
+from deltaworks.spark.connector import spelled
 from deltaworks.spark.session import check_platform, isolated
 from deltaworks.spark.settings import SparkSettings
 from deltaworks.spark.shared import SharedSession
@@ -106,7 +107,7 @@ class Workspace:
     def settings(self, config: PipelineConfig) -> SparkSettings:
         """Spark as the flag, the environment, the pipeline file and the project file say, in that order."""
         levels = (config.spark, *self.project.spark)
-        conf = {key: _spelled(value) for level in reversed(levels) for key, value in level.conf.items()}
+        conf = {key: spelled(value) for level in reversed(levels) for key, value in level.conf.items()}
         return SparkSettings(
             master=self.spark.master or next((level.master for level in levels if level.master), "local[*]"),
             conf={**conf, **self.spark.conf},
@@ -121,7 +122,3 @@ class Workspace:
         found = {"deltaworks": version("deltaworks"), "python": platform.python_version()}
         spark = self.spark.session or self.shared.spark
         return found | ({"spark": str(spark.version)} if spark else {})
-
-
-def _spelled(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -17,8 +17,9 @@ class Connector(Step):
 
     def spark_options(self) -> dict[str, str]:
         """The options as Spark spells them."""
-        return {key: _spelled(value) for key, value in self.options.items()}
+        return {key: spelled(value) for key, value in self.options.items()}
 
 
-def _spelled(value: object) -> str:
+def spelled(value: object) -> str:
+    """A value as Spark spells it in options and conf."""
     return str(value).lower() if isinstance(value, bool) else str(value)
