@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from deltaworks.cli.output import print_facts, print_result, program, to_stdout
 
@@ -50,7 +50,7 @@ def _announce(file: Path) -> None:
     console = to_stdout()
     console.print()
     # Broken between words on a terminal; one line in a file.
-    console.print(f"[bold]{file.name}[/]: {escape(purpose(file))}", soft_wrap=not console.is_terminal)
+    console.print(Text.assemble((file.name, "bold"), f": {purpose(file)}"), soft_wrap=not console.is_terminal)
 
 
 def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult], runs: Path) -> None:

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from deltaworks.cli import demo, doctor, plan, run, runs, schema, table, validate
 from deltaworks.cli.output import print_error
-from deltaworks.errors import DeltaworksError, StoppedError
+from deltaworks.errors import DeltaworksError, SetupError, StoppedError
 
 if TYPE_CHECKING:
     from types import FrameType
 
+
+class _Commands(TyperGroup):
+    """All commands; one that is stopped says so, where Typer would only exit."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise StoppedError("Stopped.", hint="Run it again; what had landed is in the table.") from stop
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Declarative pipelines that land data in Delta Lake exactly once.",
     no_args_is_help=True,
     add_completion=False,
@@ -60,9 +74,15 @@ def main() -> None:
     except DeltaworksError as error:
         print_error(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print_error(StoppedError("Stopped.", hint="Run it again; what had landed is in the table."))
-        sys.exit(130)
+    except OSError as error:
+        _forget_output()
+        print_error(SetupError(f"The machine said no: {error}.", hint="Is the disk full, or a right missing?"))
+        sys.exit(SetupError.exit_code)
+
+
+def _forget_output() -> None:
+    """Let Python end without trying once more to print what could not be printed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:

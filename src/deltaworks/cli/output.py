@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from deltaworks.errors import DeltaworksError
 
@@ -42,12 +42,17 @@ def print_json(value: Any) -> None:
 def print_error(error: DeltaworksError) -> None:
     """What happened and what to do, a line each; where a run failed, where to read more."""
     console = to_stderr()
-    console.print(f"[red]Error:[/] {escape(str(error))}", soft_wrap=True)
-    console.print(f"Hint: {escape(error.hint)}", soft_wrap=True)
+    print_problem(console, str(error), error.hint)
     if error.record:
         run_id = error.record.rpartition("/")[2]
-        console.print(f"Record: {escape(error.record)}", soft_wrap=True)
-        console.print(f"See it: {program()} runs show {run_id}{_elsewhere(error.record)}", soft_wrap=True)
+        console.print(Text(f"Record: {error.record}"), soft_wrap=True)
+        console.print(Text(f"See it: {program()} runs show {run_id}{_elsewhere(error.record)}"), soft_wrap=True)
+
+
+def print_problem(console: Console, problem: str, hint: str) -> None:
+    """What is wrong and what to do, a line each."""
+    console.print(Text.assemble(("Error:", "red"), f" {problem}"), soft_wrap=True)
+    console.print(Text(f"Hint: {hint}"), soft_wrap=True)
 
 
 def program() -> str:
@@ -64,7 +69,7 @@ def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, titl
     body = [[_shown(cell) for cell in row] for row in rows]
     console = Console(emoji=False, highlight=False)
     if title:
-        console.print(f"[bold]{escape(title)}[/]", soft_wrap=True)
+        console.print(Text(title, "bold"), soft_wrap=True)
     table = _table(headers, body)
     width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
     if width <= console.width or not console.is_terminal:
@@ -81,7 +86,7 @@ def _table(headers: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
         numbers = bool(body) and all(_is_number(row[at]) for row in body)
         table.add_column(header, justify="right" if numbers else "left", no_wrap=True)
     for row in body:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -91,7 +96,7 @@ def print_facts(facts: Iterable[tuple[str, object]]) -> None:
     width = max((len(name) for name, _ in pairs), default=0)
     console = to_stdout()
     for name, value in pairs:
-        console.print(f"[bold]{escape(name.ljust(width))}[/]  {escape(value)}")
+        console.print(Text.assemble((name.ljust(width), "bold"), f"  {value}"))
 
 
 def print_result(result: RunResult) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from rich.markup import escape
 from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
@@ -29,7 +28,12 @@ class Progress:
         self._console = to_stderr()
         self._quiet = quiet
         self._live = self._console.is_terminal and not quiet
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=16), TimeElapsedColumn())
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=16),
+            TimeElapsedColumn(),
+        )
         self._bars = Bars(*columns, console=self._console, transient=True, disable=not self._live)
         self._task: TaskID | None = None
         self._spark = False
@@ -46,9 +50,9 @@ class Progress:
         if self._live:
             if self._task is not None:
                 self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(escape(text), total=total, completed=done or 0)
+            self._task = self._bars.add_task(text, total=total, completed=done or 0)
         elif not self._quiet:
-            self._console.print(escape(text), soft_wrap=True)
+            self._console.print(text, soft_wrap=True, markup=False)
 
     def pause(self) -> None:
         """Clear the line, so that a result can be printed."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import typer
-from rich.markup import escape
 
 from deltaworks.cli.options import Env, Files, Json, Set
-from deltaworks.cli.output import print_json, to_stdout
+from deltaworks.cli.output import print_json, print_problem, to_stdout
 from deltaworks.errors import DeltaworksError
 
 
@@ -33,7 +32,6 @@ def validate(files: Files, settings: Set = [], environment: Env = None, as_json:
 def _show(files: Files, problems: list[dict[str, str]]) -> None:
     console = to_stdout()
     for found in problems:
-        console.print(f"[red]Error:[/] {escape(found['problem'])}")
-        console.print(f"Hint: {found['hint']}", markup=False)
+        print_problem(console, found["problem"], found["hint"])
     if not problems:
         console.print(f"{', '.join(str(file) for file in files)}: valid", markup=False)

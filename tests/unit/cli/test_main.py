@@ -6,13 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.unit.cli.outcome import Cli
 
 COMMANDS = ["validate", "schema", "plan", "run", "doctor", "demo", "runs", "table"]
@@ -101,27 +100,40 @@ def test_an_error_stays_two_lines_on_a_narrow_terminal(cli: Cli, monkeypatch: py
     assert len(cli("table", "info", "nothing").error) == 2
 
 
-@pytest.mark.parametrize("name", ["[bold]", "[/x]", "[red]a[/red]", "100%", "{x}", "日本"])
+@pytest.mark.parametrize("name", ["[bold]", "[/x]", "[red]a[/red]", r"a\[b]", "100%", "{x}", "日本"])
 def test_an_error_says_what_was_typed_as_it_was_typed(cli: Cli, name: str) -> None:
     assert cli("table", "info", name).error[0] == f"Error: There is no Delta table at {name}."
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_command_that_is_stopped_exits_with_130_and_no_traceback(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_command_that_is_stopped_says_so_and_exits_with_130(tmp_path: Path, number: signal.Signals) -> None:
     endless = tmp_path / "endless.yaml"
     os.mkfifo(endless)
     command = [sys.executable, "-m", "deltaworks.cli.main", "validate", str(endless)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
-        writer = opened_once_it_is_read(endless)
-        child.send_signal(number)
-        impatience = threading.Timer(30, child.kill)
+        impatience = threading.Timer(60, child.kill)
         impatience.start()
+        writer = opened_once_it_is_read(endless)
+        wait_until_asleep(child.pid)
+        child.send_signal(number)
         out, _ = child.communicate()
         impatience.cancel()
         os.close(writer)
 
     assert child.returncode == 130
-    assert "Traceback" not in out
+    assert out.splitlines() == ["Error: Stopped.", "Hint: Run it again; what had landed is in the table."]
+
+
+def test_output_that_cannot_be_written_is_a_clear_error() -> None:
+    command = [sys.executable, "-m", "deltaworks.cli.main", "schema"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "Error: The machine said no: [Errno 28] No space left on device.",
+        "Hint: Is the disk full, or a right missing?",
+    ]
 
 
 def opened_once_it_is_read(fifo: Path) -> int:
@@ -133,3 +145,12 @@ def opened_once_it_is_read(fifo: Path) -> int:
         except OSError:
             assert time.monotonic() < deadline
             time.sleep(0.02)
+
+
+def wait_until_asleep(pid: int) -> None:
+    """Wait until a process waits in `read`: of a signal just before it Python would hear only after it."""
+    deadline = time.monotonic() + 30
+    time.sleep(0.2)
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
