@@ -71,6 +71,33 @@ def test_a_pipeline_lands_its_rows_and_leaves_a_record(spark: SparkSession, fold
     assert (commit.ours.run_id, commit.ours.pipeline) == (result.run_id, "orders")
 
 
+COUNT = {"type": "aggregation", "parameters": {"aggregations": [{"column": "*", "function": "count"}]}}
+UPSERT = {"sinkType": "DeltaLake", "connectionParams": {"path": "out", "mergeKeys": ["count"]}}
+
+
+@pytest.mark.parametrize("mode", ["Append", "Upsert"])
+def test_rows_read_are_those_the_source_gave_before_they_were_gathered(
+    spark: SparkSession, folder: Path, mode: str
+) -> None:
+    sink = UPSERT if mode == "Upsert" else PIPELINE["load"]
+    save(folder, {**PIPELINE, "transform": [COUNT], "load": sink, "writeMode": mode})
+
+    made, added = run(folder, spark), run(folder, spark)
+
+    assert (made.load.rows_read, made.load.rows_inserted) == (2, 1)
+    assert (added.load.rows_read, added.load.rows_inserted + added.load.rows_updated) == (2, 1)
+
+
+def test_rows_read_are_not_known_where_spark_sees_that_nothing_can_come_of_them(
+    spark: SparkSession, folder: Path
+) -> None:
+    save(folder, {**PIPELINE, "transform": [COUNT, {"type": "filter", "parameters": {"condition": "false"}}]})
+
+    result = run(folder, spark)
+
+    assert (result.load.rows_read, result.load.rows_inserted) == (None, 0)
+
+
 def test_a_mapping_runs_like_a_file(spark: SparkSession, folder: Path) -> None:
     result = deltaworks.run(PIPELINE, spark=spark, set={"load.connectionParams.path": "elsewhere"})
 

@@ -91,10 +91,10 @@ class _Running:
         with self._stage("session", log):
             spark = self.run.session()
         with self._stage("plan", log):
-            rows, plan = prepare(config, span, spark)
-        self._save(replace(self.record, plan=self.run.redactor.value(plan.to_dict())))
-        with self._stage("load", log, plan.write.action), watched(spark, self.run.on_tasks):
-            return config.load.write(rows, config.write_mode, commit)
+            prepared = prepare(config, span, spark)
+        self._save(replace(self.record, plan=self.run.redactor.value(prepared.plan.to_dict())))
+        with self._stage("load", log, prepared.plan.write.action), watched(spark, self.run.on_tasks):
+            return prepared.write(commit)
 
     @contextmanager
     def _stage(self, name: str, log: logging.LoggerAdapter[logging.Logger], detail: str = "") -> Iterator[None]:

@@ -69,8 +69,7 @@ class Workspace:
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""
         span = config.extract.fixed()
-        _, plan = prepare(config, span, self.session_for(config))
-        return plan
+        return prepare(config, span, self.session_for(config)).plan
 
     def run(
         self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False

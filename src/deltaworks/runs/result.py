@@ -17,7 +17,7 @@ class LoadResult:
     """One load: whether it landed, where, and how many rows did what."""
 
     success: bool
-    rows_read: int | None = None  # rows that reached the sink
+    rows_read: int | None = None  # rows the source gave; those a filter kept Spark from reading are not among them
     rows_inserted: int = 0
     rows_updated: int = 0
     rows_deleted: int = 0

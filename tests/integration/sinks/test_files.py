@@ -33,6 +33,13 @@ def test_rows_come_back_from_every_format(spark: SparkSession, tmp_path: Path, k
     assert collected(found) == [{"id": 1, "name": "ü, 'x'"}, {"id": 2, "name": "b"}]
 
 
+def test_no_rows_at_all_are_a_load_of_none(spark: SparkSession, tmp_path: Path) -> None:
+    result = load(frame(spark, {"id": 1}).where("false"), tmp_path / "out", "Append")
+
+    assert (result.success, result.rows_read, result.rows_inserted) == (True, 0, 0)
+    assert spark.read.parquet(str(tmp_path / "out")).columns == ["id"]
+
+
 def test_append_adds_and_overwrite_replaces(spark: SparkSession, tmp_path: Path) -> None:
     load(frame(spark, {"id": 1}), tmp_path / "out", "Append")
     load(frame(spark, {"id": 2}), tmp_path / "out", "Append")

@@ -38,7 +38,7 @@ class Save:
             return None
         passing, count = counted(rows)
         self._save(passing.alias("source").where(self.keep), commit)
-        return count()
+        return count() or 0
 
     def _save(self, rows: DataFrame, commit: Commit) -> None:
         writer = rows.write.format("delta").mode(self.mode).options(**self.options, **write_options(commit))

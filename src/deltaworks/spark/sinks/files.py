@@ -61,7 +61,8 @@ class FileSink(Sink):
             _swap(draft, local)
         else:
             self._writer(passing).mode(mode.value.lower()).save(self.path)
-        return LoadResult(success=True, rows_read=count(), rows_inserted=count(), rows_written=count())
+        number = count() or 0
+        return LoadResult(success=True, rows_read=number, rows_inserted=number, rows_written=number)
 
     def _writer(self, rows: DataFrame) -> DataFrameWriter:
         writer = rows.write.format(self.format).options(**self.spark_options())

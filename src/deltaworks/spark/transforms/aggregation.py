@@ -42,6 +42,8 @@ class Aggregation(FileModel):
 class Aggregate(Transform):
     """Group rows by columns and make one row of each group."""
 
+    gathers = True
+
     type: Literal["aggregation"]
     """`aggregation`."""
     group_by: Columns | None = None

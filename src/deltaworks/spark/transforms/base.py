@@ -19,6 +19,7 @@ class Transform(Step, ABC):
 
     nested_under: ClassVar[str] = "parameters"
     outer: ClassVar[frozenset[str]] = frozenset({"type"})
+    gathers: ClassVar[bool] = False  # makes one row of many; rows read are counted before it
 
     type: str
     """Which transform this is."""
