@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,12 +22,12 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one Spark session of this test process."""
+    from deltaworks.api import cache_folder
     from deltaworks.spark.session import close_session, open_session
     from deltaworks.spark.settings import SparkSettings
 
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deltaworks"
     # The quick compiler: tests are many small queries, not one long one.
     conf = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.driver.memory": "3g"}
-    session = open_session(SparkSettings(cache=cache, master="local[2]", conf=conf))
+    session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf))
     yield session
     close_session(session)
