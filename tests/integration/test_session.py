@@ -198,6 +198,23 @@ def test_training_makes_an_archive_that_the_jvm_takes_whatever_jars_come_after(t
     assert lines == ["False"]
 
 
+def test_a_platforms_own_delta_and_its_running_session_are_used(tmp_path: Path) -> None:
+    lines = said(
+        """
+        from deltaworks.spark.jars import jars_of
+        ours = ",".join(str(cache / "jars" / jar.file_name) for jar in jars_of({"delta"}))
+        platform = open_session(settings({"spark.jars": ours}, jars="provided"))
+        platform.range(3).write.format("delta").save("table")
+        again = open_session(settings(jars="provided"))
+        print(again.sparkContext is platform.sparkContext, again.read.format("delta").load("table").count())
+        close_session(platform)
+        """,
+        tmp_path,
+    )
+
+    assert lines == ["True 3"]
+
+
 def test_a_platform_with_another_delta_is_refused_by_name(tmp_path: Path) -> None:
     # Delta 4.0 was built for Spark 4.0: with ours it would fail somewhere in the middle of a write.
     jars = ",".join(map(str, kept(OLD_DELTA)))

@@ -74,5 +74,6 @@ class Progress:
             self._bars.update(self._task, completed=done, total=total)
 
     def jar(self, jar: JarProgress) -> None:
-        """A jar has been fetched and checked."""
-        self.say(f"fetching jars, {jar.done} of {jar.total}: {jar.name}", jar.done, jar.total)
+        """A jar was found or, one more being done, fetched."""
+        if self._live or jar.done:
+            self.say(f"fetching jars, {jar.done} of {jar.total}: {jar.name}", jar.done, jar.total)

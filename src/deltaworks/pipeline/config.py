@@ -148,7 +148,7 @@ def _inside(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
 
 def _told(document: Document, found: ErrorDetails) -> tuple[str, str]:
     key = _key_in_file(document.value, found["loc"])
-    where = document.where(key)
+    where = document.where((*key, _tag_key(found["ctx"])) if found["type"].startswith("union_tag") else key)
     dotted = ".".join(str(part) for part in key) or "the file"
     message, hint = _words(found, dotted)
     return f"{where}: {message}" if where else message, hint
@@ -189,9 +189,13 @@ def _problem_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
     return f"{message} in {parent}." if parent else f"{message}.", hint
 
 
-def _tag_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
+def _tag_key(context: dict[str, Any]) -> str:
     # Both spellings of the key are given, the file's last.
-    key = str(context["discriminator"]).rpartition(" ")[2].strip("'")
+    return str(context["discriminator"]).rpartition(" ")[2].strip("'")
+
+
+def _tag_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
+    key = _tag_key(context)
     if "tag" not in context:
         return f"{dotted}.{key} is missing.", f"Add {key}."
     known = [tag.strip("' ") for tag in str(context["expected_tags"]).split(",")]

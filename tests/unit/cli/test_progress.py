@@ -18,6 +18,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def told(capsys: pytest.CaptureFixture[str], *, quiet: bool = False) -> str:
     """What one run shows from its start to its end."""
     with Progress(quiet=quiet) as progress:
+        progress.jar(JarProgress(done=0, total=7, name="delta-storage"))
         progress.jar(JarProgress(done=2, total=7, name="delta-spark"))
         progress.stage(Stage("orders", "session"))
         progress.stage(Stage("orders", "load"))

@@ -32,7 +32,7 @@ def test_several_files_are_checked_at_once(cli: Cli, tmp_path: Path) -> None:
         ("", "bad.yaml is empty."),
         ("a: [1\nb: 2\n", "bad.yaml:2:2: this is not YAML: expected ',' or ']', but got ':'."),
         ("a: 1\na: 2\n", "bad.yaml:2:1: the key 'a' stands here twice."),
-        (TEXT.replace("File", "Fil"), "bad.yaml:2: extract: sourceType 'Fil' is not known."),
+        (TEXT.replace("File", "Fil"), "bad.yaml:3: extract: sourceType 'Fil' is not known."),
         (TEXT.replace("Append", "Upsert"), "bad.yaml:7: load: Upsert needs mergeKeys."),
         (TEXT.replace("in.csv", "${NOBODY_SETS_THIS}"), "bad.yaml:6: the variable NOBODY_SETS_THIS is not set."),
     ],
