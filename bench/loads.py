@@ -14,6 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import write_deltalake
 
+from bench.timing import interleaved, save
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -31,7 +33,16 @@ class Race:
     target: Path | None = None
     _number: Iterator[int] = field(default_factory=count)
 
-    def sides(self) -> dict[str, Callable[[], float]]:
+    def run(self, rounds: int, *, goal: float, goal_rate: int) -> None:
+        """Race, print the ratio and the rows a second, keep the numbers."""
+        times = interleaved(self._sides(), rounds=rounds)
+        ratio = times["deltaworks"].median / times["hand"].median
+        rate = sum(pq.read_metadata(file).num_rows for file in self.rows.iterdir()) / times["deltaworks"].median
+        print(f"by hand     {times['hand']}\ndeltaworks  {times['deltaworks']}")
+        print(f"ratio {ratio:.2f}, goal {goal}; {rate:,.0f} rows/s, goal {goal_rate:,}")
+        print(save(self.what, times, ratio=ratio, goal=goal, rows_per_second=rate, goal_rows_per_second=goal_rate))
+
+    def _sides(self) -> dict[str, Callable[[], float]]:
         """Both sides, each a function that loads once in a new process and says how long it took."""
         return {who: lambda who=who: self._seconds(who) for who in SIDES}  # type: ignore[misc]
 

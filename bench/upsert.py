@@ -14,7 +14,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from bench.loads import Race, orders, save_delta, save_parquet
-from bench.timing import interleaved, save
 
 THERE = 5_000_000
 FILES = 50
@@ -29,12 +28,7 @@ def main(rounds: int = 5) -> None:
         folder = Path(scratch)
         target = save_delta(orders(pa.array(range(THERE))), folder / "target", files=FILES)
         rows = save_parquet(orders(incoming()), folder / "rows", files=4)
-        times = interleaved(Race(what="upsert", folder=folder, rows=rows, target=target).sides(), rounds=rounds)
-    ratio = times["deltaworks"].median / times["hand"].median
-    rate = 2 * HALF / times["deltaworks"].median
-    print(f"MERGE by hand  {times['hand']}\ndeltaworks     {times['deltaworks']}")
-    print(f"ratio {ratio:.2f}, goal {GOAL}; {rate:,.0f} rows/s, goal {GOAL_RATE:,}")
-    print(save("upsert", times, ratio=ratio, goal=GOAL, rows_per_second=rate, goal_rows_per_second=GOAL_RATE))
+        Race(what="upsert", folder=folder, rows=rows, target=target).run(rounds, goal=GOAL, goal_rate=GOAL_RATE)
 
 
 def incoming() -> pa.Array:

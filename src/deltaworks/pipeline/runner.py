@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
 from deltaworks.pipeline.keys import check_key, commit_for
-from deltaworks.pipeline.plan import prepare
+from deltaworks.pipeline.prepared import prepare
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name

@@ -8,7 +8,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.plan import Plan, prepare
+from deltaworks.pipeline.plan import Plan
+from deltaworks.pipeline.prepared import prepare
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.events import unobserved

@@ -1,0 +1,59 @@
+"""A pipeline put together, every step checked, before the first row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.pipeline.plan import Plan
+from deltaworks.spark.counting import counted
+from deltaworks.spark.errors import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from deltaworks.lake.commit import Commit
+    from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.runs.result import LoadResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A pipeline put together up to its write."""
+
+    config: PipelineConfig
+    rows: DataFrame
+    plan: Plan
+    rows_read: Callable[[], int | None] | None  # known after the write; none where the sink counts as well
+
+    def write(self, commit: Commit) -> LoadResult:
+        """Land the rows."""
+        result = self.config.load.write(self.rows, self.config.write_mode, commit)
+        if self.rows_read is None or result.already_landed:
+            return result
+        return replace(result, rows_read=self.rows_read())
+
+
+def prepare(config: PipelineConfig, span: Any, spark: SparkSession) -> Prepared:
+    """Put the whole pipeline together up to the write; every step is checked, no row is read."""
+    rows_read = None
+    with explained("extract"):
+        rows = config.extract.read(spark, span)
+    for number, step in enumerate(config.transform):
+        if step.gathers and rows_read is None:
+            rows, rows_read = counted(rows)
+        with explained(f"transform[{number}] {step.type}", rows.columns):
+            rows = step.apply(rows)
+            _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
+    with explained("load"):
+        write = config.load.plan(rows, config.write_mode)
+    plan = Plan(
+        pipeline_id=config.pipeline_id,
+        mode=config.write_mode.value,
+        reads=config.extract.describe(span),
+        steps=tuple(f"{step.type}: {step.describe()}" for step in config.transform),
+        write=write,
+    )
+    return Prepared(config=config, rows=rows, plan=plan, rows_read=rows_read)
