@@ -8,7 +8,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.plan import Plan
 from deltaworks.pipeline.prepared import prepare
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.pipeline.plan import Plan
     from deltaworks.pipeline.project import Project
     from deltaworks.runs.events import Observer
     from deltaworks.runs.result import RunResult
