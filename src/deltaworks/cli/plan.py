@@ -39,9 +39,17 @@ def plan(
 def _show(plan: Plan) -> None:
     write = plan.write
     version = "not there yet" if write.version is None else f"now at version {write.version}"
+    inputs = [("with", f"{name}: {reads}") for name, reads in plan.inputs.items()]
     steps = [("does" if number == 0 else "", step) for number, step in enumerate(plan.steps)]
     print_facts(
-        [("pipeline", plan.pipeline_id), ("reads", plan.reads), *steps, ("writes", write.action), ("target", version)]
+        [
+            ("pipeline", plan.pipeline_id),
+            ("reads", plan.reads),
+            *inputs,
+            *steps,
+            ("writes", write.action),
+            ("target", version),
+        ]
     )
     print_rows(
         ("column", "type"),

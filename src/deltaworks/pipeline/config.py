@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -38,6 +38,13 @@ def _known_format(version: int) -> int:
     return version
 
 
+def _no_keyword(name: str) -> str:
+    if name.lower() == "input":
+        raise problem("`input` is the name of the rows from `extract`", "Give the input another name.")
+    return name
+
+
+InputName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"), AfterValidator(_no_keyword)]
 PipelineId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,128}$"), AfterValidator(_one_name)]
 
 
@@ -59,6 +66,8 @@ class PipelineConfig(FileModel):
     """The version of this format."""
     pipeline_id: PipelineId
     """The pipeline's name: letters, digits, `.`, `_` and `-`."""
+    inputs: dict[InputName, AnySource] = Field(default_factory=dict)
+    """Other rows to read, each of the shape of `extract`, by the name that `join`, `union` and `sql` use."""
     extract: AnySource
     """Where the rows come from."""
     transform: tuple[AnyTransform, ...] = ()
@@ -75,9 +84,25 @@ class PipelineConfig(FileModel):
         _check_mode(self.load, self.write_mode)
         return self
 
+    @model_validator(mode="after")
+    def _inputs_are_there(self) -> Self:
+        for number, step in enumerate(self.transform):
+            unknown = next((name for name in step.uses if name not in self.inputs), None)
+            if unknown is not None:
+                error = problem(f"There is no input {unknown!r}", did_you_mean(unknown, self.inputs))
+                _raise_at(("transform", number), error, unknown)
+        if self.extract.cache:
+            _raise_at(("extract", "cache"), problem("`cache` is for inputs", "Leave it out."), True)
+        for name, source in self.inputs.items():
+            if source.incremental is not None:
+                error = problem("An input is read whole", "Leave out `incremental`; only `extract` can have it.")
+                _raise_at(("inputs", name, "incremental"), error, name)
+        return self
+
     def credential_ids(self) -> frozenset[str]:
         """The credentials this pipeline names."""
-        return frozenset(end.credential_id for end in (self.extract, self.load) if end.credential_id)
+        ends = (self.extract, *self.inputs.values(), self.load)
+        return frozenset(end.credential_id for end in ends if end.credential_id)
 
 
 class ExtractPart(FileModel):
@@ -102,8 +127,12 @@ def _check_mode(sink: Sink, mode: WriteMode) -> None:
     try:
         sink.check_mode(mode)
     except PydanticCustomError as error:
-        details = InitErrorDetails(type=error, loc=("load",), input=mode)
-        raise ValidationError.from_exception_data("load", [details]) from None
+        _raise_at(("load",), error, mode)
+
+
+def _raise_at(place: tuple[str | int, ...], error: PydanticCustomError, value: object) -> NoReturn:
+    details = InitErrorDetails(type=error, loc=place, input=value)
+    raise ValidationError.from_exception_data(str(place[0]), [details]) from None
 
 
 class InvalidFileError(ConfigError):

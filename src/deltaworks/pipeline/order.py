@@ -41,8 +41,9 @@ def _in_rounds(sorter: TopologicalSorter[int]) -> list[int]:
 
 
 def _reads(reader: PipelineConfig, writer: PipelineConfig) -> bool:
-    source, target = _normal(reader.extract.place), _normal(writer.load.place)
-    return source == target or source.startswith(target + "/")
+    target = _normal(writer.load.place)
+    sources = [_normal(source.place) for source in (reader.extract, *reader.inputs.values())]
+    return any(source == target or source.startswith(target + "/") for source in sources)
 
 
 def _normal(place: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ class Plan:
     reads: str
     steps: tuple[str, ...]
     write: WritePlan
+    inputs: dict[str, str] = field(default_factory=dict)  # what each of them reads, by name
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

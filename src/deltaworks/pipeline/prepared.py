@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.pipeline.plan import Plan
@@ -10,13 +10,14 @@ from deltaworks.spark.counting import counted
 from deltaworks.spark.errors import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.runs.result import LoadResult
+    from deltaworks.spark.sources import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +37,45 @@ class Prepared:
         return replace(result, rows_read=self.rows_read())
 
 
-def prepare(config: PipelineConfig, span: Any, spark: SparkSession) -> Prepared:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spans:
+    """What exactly will be read: decided before the first action, by each source in its own way."""
+
+    extract: Any
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def fixed(config: PipelineConfig) -> Spans:
+    """Fix what every source of the pipeline will read."""
+    return Spans(extract=config.extract.fixed(), inputs={name: each.fixed() for name, each in config.inputs.items()})
+
+
+def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepared:
     """Put the whole pipeline together up to the write; every step is checked, no row is read."""
     rows_read = None
     with explained("extract"):
-        rows = config.extract.read(spark, span)
+        rows = config.extract.read(spark, spans.extract)
+    inputs = {name: _input(name, source, spark, spans) for name, source in config.inputs.items()}
     for number, step in enumerate(config.transform):
         if step.gathers and rows_read is None:
             rows, rows_read = counted(rows)
         with explained(f"transform[{number}] {step.type}", rows.columns):
-            rows = step.apply(rows)
+            rows = step.apply(rows, inputs)
             _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
     with explained("load"):
         write = config.load.plan(rows, config.write_mode)
     plan = Plan(
         pipeline_id=config.pipeline_id,
         mode=config.write_mode.value,
-        reads=config.extract.describe(span),
+        reads=config.extract.describe(spans.extract),
+        inputs={name: source.describe(spans.inputs[name]) for name, source in config.inputs.items()},
         steps=tuple(f"{step.type}: {step.describe()}" for step in config.transform),
         write=write,
     )
     return Prepared(config=config, rows=rows, plan=plan, rows_read=rows_read)
+
+
+def _input(name: str, source: Source, spark: SparkSession, spans: Spans) -> DataFrame:
+    with explained(f"inputs.{name}"):
+        rows = source.read(spark, spans.inputs[name])
+        return rows.cache() if source.cache else rows

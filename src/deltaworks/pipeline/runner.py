@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
 from deltaworks.pipeline.keys import check_key, commit_for
-from deltaworks.pipeline.prepared import prepare
+from deltaworks.pipeline.prepared import fixed, prepare
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
@@ -87,11 +87,11 @@ class _Running:
     def _written(self, commit: Commit, log: logging.LoggerAdapter[logging.Logger]) -> LoadResult:
         config = self.run.config
         with self._stage("extract", log):
-            span = config.extract.fixed()
+            spans = fixed(config)
         with self._stage("session", log):
             spark = self.run.session()
         with self._stage("plan", log):
-            prepared = prepare(config, span, spark)
+            prepared = prepare(config, spans, spark)
         self._save(replace(self.record, plan=self.run.redactor.value(prepared.plan.to_dict())))
         with self._stage("load", log, prepared.plan.write.action), watched(spark, self.run.on_tasks):
             return prepared.write(commit)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.prepared import prepare
+from deltaworks.pipeline.prepared import fixed, prepare
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.events import unobserved
@@ -69,8 +69,8 @@ class Workspace:
 
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""
-        span = config.extract.fixed()
-        return prepare(config, span, self.session_for(config)).plan
+        spans = fixed(config)
+        return prepare(config, spans, self.session_for(config)).plan
 
     def run(
         self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from deltaworks.spark.transforms import AnyTransform, Transform
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,6 +19,6 @@ def step(kind: str, **parameters: Any) -> Transform:
     return found
 
 
-def applied(rows: DataFrame, kind: str, **parameters: Any) -> DataFrame:
+def applied(rows: DataFrame, kind: str, inputs: Inputs = NO_INPUTS, **parameters: Any) -> DataFrame:
     """Apply a transform to rows."""
-    return step(kind, **parameters).apply(rows)
+    return step(kind, **parameters).apply(rows, inputs)

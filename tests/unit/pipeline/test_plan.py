@@ -15,6 +15,7 @@ def test_a_plan_is_plain_json() -> None:
         "pipeline_id": "orders",
         "mode": "Append",
         "reads": "csv files in.csv",
+        "inputs": {},
         "steps": ["filter: x"],
         "write": {
             "target": "out",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deltaworks.lake.model import FileModel
+from deltaworks.lake.model import FileModel, Flag
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
@@ -22,17 +22,25 @@ class Incremental(FileModel):
 class Source(Connector, ABC):
     """Where rows come from."""
 
-    outer: ClassVar[frozenset[str]] = frozenset({"sourceType", "credentialId", "options", "incremental"})
+    outer: ClassVar[frozenset[str]] = frozenset({"sourceType", "credentialId", "options", "incremental", "cache"})
 
     source_type: str
     """Which kind of source this is."""
     incremental: Incremental | None = None
     """Read only what is new since the last run."""
 
+    cache: Flag = False
+    """For an input that is used more than once: read it once and keep its rows for the run."""
+
     @property
     @abstractmethod
     def place(self) -> str:
         """The path it reads, by which pipelines are put in order."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether reading the same span again gives the same rows."""
+        return False
 
     def fixed(self) -> Any:
         """Decide what exactly will be read, before the first action; none where there is nothing to fix."""

@@ -85,6 +85,11 @@ class DeltaSource(Source):
         """The table's path."""
         return self.path
 
+    @property
+    def repeats(self) -> bool:
+        """A version of a table never changes."""
+        return True
+
     def fixed(self) -> DeltaSpan:
         """Pin the version, so that however often the rows are looked at they are the same rows."""
         readable = Log(self.path).readable()

@@ -29,6 +29,11 @@ class FileSource(Source):
         """The files' path."""
         return self.path
 
+    @property
+    def repeats(self) -> bool:
+        """The files are listed once, when the rows are asked for."""
+        return True
+
     def fixed(self) -> None:
         """See that there is something to read."""
         local = local_path(self.path)

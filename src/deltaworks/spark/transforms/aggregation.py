@@ -9,7 +9,7 @@ from pydantic import Field
 from deltaworks.lake.model import Columns, FileModel, FromText
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.statement import ROWS, run_over
-from deltaworks.spark.transforms.base import Transform, require_columns
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +51,7 @@ class Aggregate(Transform):
     aggregations: Annotated[tuple[Aggregation, ...], Field(min_length=1), FromText()]
     """What to work out for each group."""
 
-    def apply(self, rows: DataFrame) -> DataFrame:
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """One row per group."""
         require_columns(rows, (*self._keys, *(each.column for each in self.aggregations if each.column != "*")))
         return run_over(rows, self.to_sql())

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from deltaworks.lake.model import Step
 from deltaworks.spark.errors import ColumnNotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pyspark.sql import DataFrame
+
+Inputs: TypeAlias = "Mapping[str, DataFrame]"
+NO_INPUTS: Inputs = MappingProxyType({})
 
 
 class Transform(Step, ABC):
@@ -24,9 +28,19 @@ class Transform(Step, ABC):
     type: str
     """Which transform this is."""
 
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The inputs it names."""
+        return ()
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it gives the same rows, at little cost, however often it is asked."""
+        return False
+
     @abstractmethod
-    def apply(self, rows: DataFrame) -> DataFrame:
-        """The changed rows, lazily."""
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
+        """The changed rows, lazily; `inputs` are the other rows the pipeline reads, by name."""
 
     @abstractmethod
     def describe(self) -> str:

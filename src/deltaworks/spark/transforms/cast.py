@@ -8,7 +8,7 @@ from pydantic import Field
 
 from deltaworks.lake.model import FromText
 from deltaworks.lake.sql import quoted
-from deltaworks.spark.transforms.base import Transform, require_columns
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,7 +22,12 @@ class Cast(Transform):
     columns: Annotated[dict[str, str], Field(min_length=1), FromText()]
     """Column name to SQL type, such as `decimal(10,2)` or `date`."""
 
-    def apply(self, rows: DataFrame) -> DataFrame:
+    @property
+    def repeats(self) -> bool:
+        """It looks at one row at a time."""
+        return True
+
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The same columns, some with a new type."""
         require_columns(rows, self.columns)
         wanted = {name.lower(): kind for name, kind in self.columns.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from deltaworks.lake.model import Columns
-from deltaworks.spark.transforms.base import Transform, require_columns
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,7 +19,12 @@ class DropColumns(Transform):
     columns: Columns
     """The columns to leave out."""
 
-    def apply(self, rows: DataFrame) -> DataFrame:
+    @property
+    def repeats(self) -> bool:
+        """It looks at one row at a time."""
+        return True
+
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows without those columns."""
         require_columns(rows, self.columns)
         return rows.drop(*self.columns)

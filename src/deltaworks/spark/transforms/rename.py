@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from deltaworks.lake.model import FromText
-from deltaworks.spark.transforms.base import Transform, require_columns
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,7 +21,12 @@ class Rename(Transform):
     columns: Annotated[dict[str, str], Field(min_length=1), FromText()]
     """Old name to new name."""
 
-    def apply(self, rows: DataFrame) -> DataFrame:
+    @property
+    def repeats(self) -> bool:
+        """It looks at one row at a time."""
+        return True
+
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The same rows under the new names."""
         require_columns(rows, self.columns)
         return rows.withColumnsRenamed(self.columns)

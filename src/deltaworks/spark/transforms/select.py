@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from deltaworks.lake.model import FromText
-from deltaworks.spark.transforms.base import Transform
+from deltaworks.lake.sql import same_each_time
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,7 +22,12 @@ class Select(Transform):
     columns: Annotated[tuple[str, ...], Field(min_length=1), FromText()]
     """Column names or SQL expressions such as `amount * 2 AS double`."""
 
-    def apply(self, rows: DataFrame) -> DataFrame:
+    @property
+    def repeats(self) -> bool:
+        """It looks at one row at a time, unless its SQL asks for chance or the clock."""
+        return same_each_time(*self.columns)
+
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """Only the chosen columns."""
         return rows.selectExpr(*self.columns)
 

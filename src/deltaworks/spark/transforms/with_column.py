@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from deltaworks.lake.sql import quoted
-from deltaworks.spark.transforms.base import Transform
+from deltaworks.lake.sql import quoted, same_each_time
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,7 +21,12 @@ class WithColumn(Transform):
     expression: str
     """Its value, as a SQL expression."""
 
-    def apply(self, rows: DataFrame) -> DataFrame:
+    @property
+    def repeats(self) -> bool:
+        """It looks at one row at a time, unless its SQL asks for chance or the clock."""
+        return same_each_time(self.expression)
+
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows with the column, in its old place or at the end."""
         value = f"{self.expression} AS {quoted(self.name)}"
         kept = [value if name.lower() == self.name.lower() else quoted(name) for name in rows.columns]
