@@ -53,11 +53,11 @@ class Log:
 
     def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
         self.uri = uri
-        self._folder = Folder.of(uri, storage_options)
+        self.folder = Folder.of(uri, storage_options)
 
     def versions(self) -> tuple[int, ...]:
         """The versions whose commit file is still there, in order."""
-        names = self._folder.names("_delta_log")
+        names = self.folder.names("_delta_log")
         return tuple(sorted(int(match[1]) for name in names if (match := _COMMIT.match(name))))
 
     def readable(self) -> range:
@@ -65,10 +65,16 @@ class Log:
         versions = self.versions()
         if not versions:
             return range(0)
-        kept = [int(name[:20]) for name in self._folder.names("_delta_log") if _CHECKPOINT.match(name)]
         # A checkpoint counts when the commits that follow it are there.
-        whole = [version for version in kept if version >= versions[0] - 1]
+        whole = [version for version in self.checkpoints() if version >= versions[0] - 1]
         return range(0 if versions[0] == 0 else min(whole, default=versions[0]), versions[-1] + 1)
+
+    def checkpoints(self) -> dict[int, list[str]]:
+        """The versions that were summed up, and the files that do it; one checkpoint may be in several parts."""
+        found: dict[int, list[str]] = {}
+        for name in sorted(filter(_CHECKPOINT.match, self.folder.names("_delta_log"))):
+            found.setdefault(int(name[:20]), []).append(f"_delta_log/{name}")
+        return found
 
     def latest(self) -> int | None:
         """The newest version; none when there is no table here."""
@@ -76,11 +82,11 @@ class Log:
 
     def commit(self, version: int) -> LoggedCommit:
         """Read one commit."""
-        return _logged(version, self._actions(version))
+        return _logged(version, self.actions(version))
 
     def file_changes(self, version: int) -> tuple[list[str], list[str]]:
         """The data files a commit added, and those it removed; with another deletion vector it is another file."""
-        actions = self._actions(version)
+        actions = self.actions(version)
         added, removed = ([_identity(action[kind]) for action in actions if kind in action] for kind in _FILES)
         return added, removed
 
@@ -102,16 +108,27 @@ class Log:
         """The commits up to `version` that are still there, newest first."""
         return (self.commit(found) for found in reversed(self.versions()) if found <= version)
 
-    def _actions(self, version: int) -> list[dict[str, Any]]:
-        name = f"_delta_log/{version:020}.json"
+    def actions(self, version: int) -> list[dict[str, Any]]:
+        """What one commit did, action by action."""
+        return self.lines(f"_delta_log/{version:020}.json")
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """The actions in a file of JSON lines."""
         try:
             # Not splitlines(): JSON may hold other line separators inside its strings.
-            actions = [json.loads(line) for line in self._folder.read(name).split("\n") if line.strip()]
+            actions = [json.loads(line) for line in self.folder.read(name).split("\n") if line.strip()]
         except ValueError as error:
             raise DamagedLogError(self.uri, name) from error
         if not actions or not all(isinstance(action, dict) for action in actions):
             raise DamagedLogError(self.uri, name)
         return actions
+
+    def rows(self, name: str, kind: str) -> list[dict[str, Any]]:
+        """The actions of one kind in a file of Parquet."""
+        try:
+            return self.folder.column(name, kind)
+        except ValueError as error:
+            raise DamagedLogError(self.uri, name) from error
 
 
 class DamagedLogError(RunError):

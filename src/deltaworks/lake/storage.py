@@ -6,13 +6,13 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from deltaworks.errors import ConfigError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pyarrow.fs import FileSystem
 
@@ -50,6 +50,22 @@ class Folder:
         with _reached(self.uri):
             found = self.files.get_file_info(fs.FileSelector(inside, allow_not_found=True))
         return [info.base_name for info in found if info.type == fs.FileType.File]
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Which of these files are not there."""
+        from pyarrow import fs
+
+        wanted = sorted(names)
+        with _reached(self.uri):
+            found = self.files.get_file_info(wanted)
+        return [name for name, info in zip(wanted, found, strict=True) if info.type == fs.FileType.NotFound]
+
+    def column(self, name: str, column: str) -> list[dict[str, Any]]:
+        """One column of a Parquet file, as rows."""
+        from pyarrow import parquet
+
+        with _reached(self.uri), self.files.open_input_file(name) as file:
+            return parquet.ParquetFile(file).read([column]).to_pylist()  # type: ignore[no-any-return]
 
     def read(self, name: str) -> str:
         """The text of one file."""

@@ -165,6 +165,16 @@ def test_a_checkpoint_alone_is_readable_when_the_commits_go_on_from_it(tmp_path:
     assert [DeltaTable(tmp_path, version=version).count() for version in readable] == [6, 8]
 
 
+def test_a_checkpoint_may_be_in_several_files(tmp_path: Path) -> None:
+    append(tmp_path)
+    parts = [f"{3:020}.checkpoint.{part:010}.{2:010}.parquet" for part in (1, 2)]
+    for name in (*parts, f"{5:020}.checkpoint.parquet", f"{7:020}.checkpoint.80a083e8.json", f"{9:020}.crc"):
+        (tmp_path / "_delta_log" / name).touch()
+
+    assert list(log(tmp_path).checkpoints()) == [3, 5, 7]
+    assert log(tmp_path).checkpoints()[3] == [f"_delta_log/{name}" for name in parts]
+
+
 def test_versions_are_never_made_before_their_predecessors(tmp_path: Path) -> None:
     append(tmp_path)
     rewrite(tmp_path, 1, lines({"commitInfo": {"timestamp": 9_000_000_000_000}}))

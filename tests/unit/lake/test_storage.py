@@ -86,6 +86,21 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         Folder.of(str(tmp_path)).read("lost.json")
 
 
+def test_files_that_are_not_there_are_told(tmp_path: Path) -> None:
+    (tmp_path / "p=a b").mkdir()
+    (tmp_path / "p=a b" / "50%.parquet").touch()
+    names = ["lost/deep", "p=a b/50%.parquet", "lost"]
+
+    assert Folder.of(str(tmp_path)).missing(names) == ["lost", "lost/deep"]
+    assert Folder.of("memory:///orders").missing(names) == sorted(names)
+    assert Folder.of(str(tmp_path)).missing([]) == []
+
+
+def test_storage_that_does_not_answer_is_not_taken_for_missing_files() -> None:
+    with pytest.raises(SetupError, match="Connection refused"):
+        Folder.of("s3://bucket/orders", NOBODY).missing(["a.parquet"])
+
+
 def test_an_error_without_words_is_named_by_its_kind() -> None:
     assert reason(OSError()) == "OSError"
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import model_validator
 
 from deltaworks.errors import ConfigError
+from deltaworks.lake.feed import require_feed
 from deltaworks.lake.log import Log
 from deltaworks.lake.model import Flag, Location, Whole, problem
-from deltaworks.lake.table import NotATableError, VersionNotFoundError, open_table
+from deltaworks.lake.remains import require_files
+from deltaworks.lake.sql import literal, quoted
+from deltaworks.lake.table import NotATableError, VersionNotFoundError
 from deltaworks.lake.travel import first_version_since, instant, version_at
 from deltaworks.spark.sources.base import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+_FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,34 +57,38 @@ class DeltaSource(Source):
     """Start of the change feed as a time."""
     ending_timestamp: str | None = None
     """End of the change feed as a time."""
+    ignore_deletes: Flag = False
+    """Leave out rows that were deleted; for a change feed or an incremental read."""
+    ignore_changes: Flag = False
+    """Leave out rows that were updated, as they were and as they became; for a change feed or an incremental read."""
 
     @model_validator(mode="after")
     def _one_past(self) -> Self:
         travel = {"versionAsOf": self.version_as_of, "timestampAsOf": self.timestamp_as_of}
-        _at_most_one(travel)
-        _at_most_one({"startingVersion": self.starting_version, "startingTimestamp": self.starting_timestamp})
-        _at_most_one({"endingVersion": self.ending_version, "endingTimestamp": self.ending_timestamp})
-        for name in ("timestamp_as_of", "starting_timestamp", "ending_timestamp"):
-            _check_time(getattr(self, name))
-        self._check_feed([name for name, value in travel.items() if value is not None])
+        starts = {"startingVersion": self.starting_version, "startingTimestamp": self.starting_timestamp}
+        ends = {"endingVersion": self.ending_version, "endingTimestamp": self.ending_timestamp}
+        for ways in (travel, starts, ends):
+            _at_most_one(ways)
+        _checked_time(self.timestamp_as_of)
+        self._check_feed(_given(travel), _given(starts), _given(ends))
+        _in_order("Version", self.starting_version, self.ending_version)
+        _in_order("Timestamp", _checked_time(self.starting_timestamp), _checked_time(self.ending_timestamp))
+        self._check_ignored()
         return self
 
-    def _check_feed(self, travel: list[str]) -> None:
-        bounds = {
-            "startingVersion": self.starting_version,
-            "startingTimestamp": self.starting_timestamp,
-            "endingVersion": self.ending_version,
-            "endingTimestamp": self.ending_timestamp,
-        }
-        given = [name for name, value in bounds.items() if value is not None]
-        if given and not self.read_change_feed:
-            raise problem(f"{given[0]} is for a change feed only", "Add readChangeFeed: true, or use versionAsOf.")
+    def _check_feed(self, travel: list[str], starts: list[str], ends: list[str]) -> None:
+        if (starts or ends) and not self.read_change_feed:
+            name = (starts + ends)[0]
+            raise problem(f"{name} is for a change feed only", "Add readChangeFeed: true, or use versionAsOf.")
         if self.read_change_feed and travel:
             raise problem(f"{travel[0]} does not go with readChangeFeed", "Use startingVersion and endingVersion.")
-        if self.read_change_feed and not any(name.startswith("starting") for name in given):
+        if self.read_change_feed and not starts:
             raise problem("A change feed needs a start", "Add startingVersion or startingTimestamp.")
-        if self.starting_version is not None and self.ending_version is not None:
-            _in_order(self.starting_version, self.ending_version)
+
+    def _check_ignored(self) -> None:
+        if self._ignored() and not self.read_change_feed and self.incremental is None:
+            name = "ignoreDeletes" if self.ignore_deletes else "ignoreChanges"
+            raise problem(f"{name} is for a change feed or an incremental read only", "Add readChangeFeed: true.")
 
     @property
     def place(self) -> str:
@@ -92,43 +102,45 @@ class DeltaSource(Source):
 
     def fixed(self) -> DeltaSpan:
         """Pin the version, so that however often the rows are looked at they are the same rows."""
-        readable = Log(self.path).readable()
+        log = Log(self.path)
+        readable = log.readable()
         if not readable:
             raise NotATableError(self.path)
         if self.read_change_feed:
-            return self._fixed_feed(readable)
-        return DeltaSpan(version=self._version(self.version_as_of, self.timestamp_as_of, readable))
-
-    def _fixed_feed(self, readable: range) -> DeltaSpan:
-        start = self._version(self.starting_version, None, readable)
-        if self.starting_timestamp is not None:
-            start = first_version_since(Log(self.path), instant(self.starting_timestamp))
-        end = self._version(self.ending_version, self.ending_timestamp, readable)
-        if open_table(self.path).properties.get("delta.enableChangeDataFeed") != "true":
-            raise ConfigError(
-                f"The table {self.path} keeps no change feed.",
-                hint="Set enableChangeDataFeed: true where it is written; changes count from then on.",
-            )
-        if start > end:
-            raise ConfigError(
-                f"The change feed would start at version {start} and end at {end}.", hint="Swap the times."
-            )
-        return DeltaSpan(version=end, start=start)
-
-    def _version(self, version: int | None, timestamp: str | None, readable: range) -> int:
-        if version is not None and version not in readable:
+            return self._fixed_feed(log, readable[-1])
+        version = _version(log, self.version_as_of, self.timestamp_as_of, readable[-1])
+        if version not in readable:
             raise VersionNotFoundError(self.path, version, readable)
-        if timestamp is not None:
-            return version_at(Log(self.path), instant(timestamp))
-        return readable[-1] if version is None else version
+        require_files(log, version, readable[-1])
+        return DeltaSpan(version=version)
+
+    def _fixed_feed(self, log: Log, latest: int) -> DeltaSpan:
+        start = self.starting_version or 0
+        if self.starting_timestamp is not None:
+            start = first_version_since(log, instant(self.starting_timestamp))
+        end = _version(log, self.ending_version, self.ending_timestamp, latest)
+        require_feed(log, start, end)
+        return DeltaSpan(version=end, start=start)
 
     def read(self, spark: SparkSession, span: DeltaSpan) -> DataFrame:
         """The rows of the pinned versions, lazily."""
-        reader = spark.read.format("delta").options(**self.spark_options())
-        if span.start is None:
-            return reader.option("versionAsOf", span.version).load(self.path)
-        feed = reader.option("readChangeFeed", "true").option("startingVersion", span.start)
-        return feed.option("endingVersion", span.version).load(self.path)
+        rows = self._reader(spark).option("versionAsOf", span.version).load(self.path)
+        return rows if span.start is None else self._feed(spark, span.start, span.version, rows.columns)
+
+    def _feed(self, spark: SparkSession, start: int, end: int, columns: list[str]) -> DataFrame:
+        """The changes, with the columns there were at the end: Spark would add those that came later."""
+        reader = self._reader(spark).option("readChangeFeed", "true")
+        feed = reader.option("startingVersion", start).option("endingVersion", end).load(self.path)
+        changes = feed.select(*(quoted(name) for name in (*columns, *_FEED_COLUMNS)))
+        ignored = ", ".join(literal(change) for change in self._ignored())
+        return changes.where(f"_change_type NOT IN ({ignored})") if ignored else changes
+
+    def _ignored(self) -> list[str]:
+        deletes = ["delete"] if self.ignore_deletes else []
+        return deletes + (["update_preimage", "update_postimage"] if self.ignore_changes else [])
+
+    def _reader(self, spark: SparkSession) -> DataFrameReader:
+        return spark.read.format("delta").options(**self.spark_options())
 
     def describe(self, span: DeltaSpan) -> str:
         """What will be read, in one line."""
@@ -137,21 +149,28 @@ class DeltaSource(Source):
         return f"changes of Delta table {self.path}, versions {span.start} to {span.version}"
 
 
-def _at_most_one(given: Mapping[str, object]) -> None:
-    if all(value is not None for value in given.values()):
-        first, second = given
-        raise problem(f"{first} and {second} are both given", "Leave one of them out.")
+def _version(log: Log, version: int | None, timestamp: str | None, latest: int) -> int:
+    if timestamp is not None:
+        return version_at(log, instant(timestamp))
+    return latest if version is None else version
 
 
-def _in_order(start: int, end: int) -> None:
-    if start > end:
-        raise problem(f"startingVersion {start} comes after endingVersion {end}", "Swap them.")
+def _given(ways: Mapping[str, object]) -> list[str]:
+    return [name for name, value in ways.items() if value is not None]
 
 
-def _check_time(text: str | None) -> None:
-    if text is None:
-        return
+def _at_most_one(ways: Mapping[str, object]) -> None:
+    if len(given := _given(ways)) > 1:
+        raise problem(f"{' and '.join(given)} are both given", "Leave one of them out.")
+
+
+def _in_order(what: str, start: Any, end: Any) -> None:
+    if start is not None and end is not None and start > end:
+        raise problem(f"starting{what} {start} comes after ending{what} {end}", "Swap them.")
+
+
+def _checked_time(text: str | None) -> datetime | None:
     try:
-        instant(text)
+        return None if text is None else instant(text)
     except ConfigError as error:
         raise problem(str(error).rstrip("."), error.hint) from None

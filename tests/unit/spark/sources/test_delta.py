@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
 from pydantic import TypeAdapter, ValidationError
-from tests.unit.tables import append
+from tests.unit.tables import append, commit_file, rewrite
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.table import open_table
@@ -51,6 +54,14 @@ def table(tmp_path: Path) -> Path:
         ({"readChangeFeed": True}, "A change feed needs a start"),
         ({"readChangeFeed": True, "endingVersion": 1}, "A change feed needs a start"),
         (FEED | {"startingVersion": 3, "endingVersion": 2}, "startingVersion 3 comes after endingVersion 2"),
+        (
+            {"readChangeFeed": True, "startingTimestamp": "2024-02-01", "endingTimestamp": "2024-01-01 12:00+01:00"},
+            "startingTimestamp 2024-02-01 00:00:00+00:00 comes after endingTimestamp 2024-01-01 12:00:00+01:00",
+        ),
+        ({"ignoreDeletes": True}, "ignoreDeletes is for a change feed or an incremental read only"),
+        ({"ignoreChanges": "true"}, "ignoreChanges is for a change feed or an incremental read only"),
+        ({"versionAsOf": 1, "ignoreDeletes": True}, "ignoreDeletes is for a change feed or an incremental read only"),
+        ({"ignoreDeletes": "yes"}, "'yes' is neither true nor false"),
         ({"timestampAsOf": "yesterday"}, "'yesterday' is not a time"),
         ({"versionAsOf": "latest"}, "'latest' is not a whole number"),
         ({"readChangeFeed": "yes"}, "'yes' is neither true nor false"),
@@ -114,8 +125,61 @@ def test_both_ends_of_a_feed_are_pinned(table: Path, bounds: dict[str, Any], exp
 
 @pytest.mark.parametrize("bounds", [{"startingVersion": 7}, {"startingVersion": 0, "endingVersion": 7}])
 def test_a_feed_over_versions_that_do_not_exist_says_which_do(table: Path, bounds: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="Version 7"):
+    with pytest.raises(ConfigError, match=r"The change feed of .* has no version 7") as caught:
         source(table, readChangeFeed=True, **bounds).fixed()
+
+    assert caught.value.hint.startswith("It has versions 0 to 2, made from")
+
+
+def test_what_to_leave_out_goes_with_a_feed_and_with_an_incremental_read() -> None:
+    ignored = {"ignoreDeletes": True, "ignoreChanges": "true"}
+    incremental = {"sourceType": "DeltaLake", "incremental": {}, "connectionParams": {"path": "orders", **ignored}}
+
+    assert source(**FEED, **ignored).ignore_deletes
+    assert TypeAdapter(AnySource).validate_python(incremental).incremental is not None
+
+
+def test_a_version_that_vacuum_removed_says_which_are_left(table: Path) -> None:
+    DeltaTable(table).delete()
+    DeltaTable(table).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+
+    with pytest.raises(ConfigError, match="vacuum removed 2 of its files") as caught:
+        source(table, versionAsOf=1).fixed()
+
+    assert caught.value.hint == "Versions 3 to 5 can be read."
+    assert source(table).fixed() == DeltaSpan(version=5)
+
+
+def test_a_feed_that_vacuum_removed_says_what_is_left(table: Path) -> None:
+    DeltaTable(table).delete()
+    DeltaTable(table).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+
+    with pytest.raises(ConfigError, match="can no longer be read at version 0: vacuum removed its files") as caught:
+        source(table, **FEED).fixed()
+
+    first = int(re.findall(r"\d+", caught.value.hint)[0])
+    assert source(table, readChangeFeed=True, startingVersion=first).fixed() == DeltaSpan(version=5, start=first)
+
+
+def test_a_time_of_a_version_that_log_cleanup_took_says_which_are_left(table: Path) -> None:
+    made = open_table(table).log.times()[1]
+    DeltaTable(table).create_checkpoint()
+    append(table)
+    commit_file(table, 0).unlink()
+
+    with pytest.raises(ConfigError, match="Version 1 of") as caught:
+        source(table, timestampAsOf=made.isoformat()).fixed()
+
+    assert caught.value.hint == "Versions 2 to 3 do."
+
+
+@pytest.mark.parametrize("parameters", [{}, {"versionAsOf": 0}, FEED])
+def test_a_table_that_delta_rs_cannot_open_is_pinned_too(table: Path, parameters: dict[str, Any]) -> None:
+    rewrite(table, 3, json.dumps({"protocol": {"minReaderVersion": 99, "minWriterVersion": 99}}))
+
+    with pytest.raises(DeltaError):
+        DeltaTable(table).to_pyarrow_table()
+    assert source(table, **parameters).fixed().version == (0 if "versionAsOf" in parameters else 3)
 
 
 def test_a_feed_that_starts_after_the_last_change_is_refused(table: Path) -> None:
