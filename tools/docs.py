@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 import typer.main
 import yaml
-from pydantic.alias_generators import to_camel
 
 from deltaworks.cli.main import app
-from deltaworks.lake.descriptions import descriptions
 from deltaworks.lake.model import Step
 from deltaworks.pipeline.config import PipelineConfig, SparkConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
@@ -84,9 +82,9 @@ def _tag(model: type[FileModel]) -> str:
 
 def _table(title: str, model: type[FileModel]) -> str:
     lines = [f"### {title}\n", f"{inspect.getdoc(model)}\n", "| key | needed | what it means |", "|---|---|---|"]
-    meanings = {to_camel(name): text for name, text in descriptions(model).items()}
+    meanings = model.meanings()
     for key, field in keys(model).items():
-        meaning = meanings[key.rpartition(".")[2]]
+        meaning = " ".join(meanings[key.rpartition(".")[2]].split())
         lines.append(f"| `{key}` | {'yes' if field.is_required() else ''} | {meaning} |")
     return "\n".join(lines) + "\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -46,15 +47,21 @@ class FileModel(BaseModel):
         """Describe each key with the text below its field."""
         schema: dict[str, Any] = handler.resolve_ref_schema(handler(core_schema))
         fields = schema.get("properties", {})
-        for name, text in descriptions(cls).items():
-            if (alias := to_camel(name)) in fields:
-                fields[alias]["description"] = text
+        for key, text in cls.meanings().items():
+            if key in fields:
+                fields[key]["description"] = text
         return schema
 
     @classmethod
     def keys(cls) -> frozenset[str]:
         """The keys this part takes, as a file spells them."""
         return frozenset(field.alias or name for name, field in cls.model_fields.items())
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """What each key means, by the text below its field."""
+        texts = descriptions(cls)
+        return {field.alias or name: texts[name] for name, field in cls.model_fields.items() if name in texts}
 
 
 def refuse_unknown(title: str, data: Mapping[str, Any], known: frozenset[str]) -> None:
@@ -157,6 +164,13 @@ def _columns(value: Any) -> Any:
     return tuple(names)
 
 
+def _bytes(value: Any) -> Any:
+    found = re.fullmatch(r"\s*(\d+)\s*([kmgt]?)i?b?\s*", str(value).lower())
+    if isinstance(value, bool) or not found or int(found[1]) == 0:
+        raise problem(f"{value!r} is not a size", 'Write "128MB", or a number of bytes.')
+    return int(found[1]) * 1024 ** " kmgt".index(found[2] or " ")
+
+
 def from_json_text(value: Any) -> Any:
     """Read a list or an object that was written as JSON inside a string; anything else stays."""
     if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
@@ -203,6 +217,8 @@ Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema(_FLAG)]
 """`true`, or the text `"true"`."""
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema(_WHOLE)]
 """`42`, or the text `"42"`."""
+Bytes = Annotated[int, BeforeValidator(_bytes), WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})]
+"""`"128MB"`, or a number of bytes."""
 Columns = Annotated[tuple[str, ...], BeforeValidator(_columns), WithJsonSchema(_COLUMN_LIST)]
 """`["id", "date"]`, the same as text, or one bare name."""
 Location = Annotated[str, AfterValidator(_resolved)]
