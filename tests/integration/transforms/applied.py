@@ -19,6 +19,6 @@ def step(kind: str, **parameters: Any) -> Transform:
     return found
 
 
-def applied(rows: DataFrame, kind: str, inputs: Inputs = NO_INPUTS, **parameters: Any) -> DataFrame:
+def applied(rows: DataFrame, kind: str, inputs: Inputs = NO_INPUTS, /, **parameters: Any) -> DataFrame:
     """Apply a transform to rows."""
     return step(kind, **parameters).apply(rows, inputs)

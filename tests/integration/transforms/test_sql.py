@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.integration.rows import collected, frame
 from tests.integration.transforms.applied import applied, step
+
+from deltaworks.errors import ConfigError
+from deltaworks.spark.errors import explained
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +35,22 @@ def test_two_queries_in_a_row_each_see_their_own_input(spark: SparkSession) -> N
     second = applied(first, "sql", query="SELECT n * 10 AS n FROM input")
 
     assert collected(second) == [{"n": 20}]
+
+
+def test_a_query_sees_the_inputs_it_lists(spark: SparkSession) -> None:
+    inputs = {"rows": frame(spark, {"id": 1, "x": 5}), "args": frame(spark, {"y": 7})}
+    query = "SELECT id, x, y FROM input JOIN rows USING (id) CROSS JOIN args"
+
+    found = applied(frame(spark, {"id": 1}, {"id": 2}), "sql", inputs, inputs='["rows", "args"]', query=query)
+
+    assert collected(found) == [{"id": 1, "x": 5, "y": 7}]
+
+
+def test_an_input_that_was_not_listed_is_not_there(spark: SparkSession) -> None:
+    inputs = {"more": frame(spark, {"id": 1})}
+
+    with pytest.raises(ConfigError, match="`more` cannot be found"), explained("transform[0] sql"):
+        applied(frame(spark, {"id": 1}), "sql", inputs, query="SELECT * FROM more")
 
 
 def test_it_says_the_query_on_one_line() -> None:

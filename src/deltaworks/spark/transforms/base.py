@@ -6,13 +6,16 @@ from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Step
+from deltaworks.lake.sql import quoted
 from deltaworks.spark.errors import ColumnNotFoundError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
 
 Inputs: TypeAlias = "Mapping[str, DataFrame]"
 NO_INPUTS: Inputs = MappingProxyType({})
@@ -53,3 +56,32 @@ def require_columns(rows: DataFrame, wanted: Iterable[str]) -> None:
     missing = next((name for name in wanted if name.lower() not in there), None)
     if missing is not None:
         raise ColumnNotFoundError(missing, rows.columns)
+
+
+def column_of(rows: DataFrame, name: str) -> StructField:
+    """The column of that name, which ignores case; refuses a name that is not there."""
+    require_columns(rows, [name])
+    return next(field for field in rows.schema if field.name.lower() == name.lower())
+
+
+def said_twice(names: Iterable[str]) -> str | None:
+    """The first name that stands there twice for Spark, which ignores case."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            return name
+        seen.add(name.lower())
+    return None
+
+
+def refuse_twice(names: Iterable[str], *, hint: str) -> None:
+    """Refuse a result with two columns of one name, saying which."""
+    if (name := said_twice(names)) is not None:
+        raise ConfigError(f"Two columns would be called {name!r}.", hint=hint)
+
+
+def with_columns(there: Iterable[str], new: Mapping[str, str]) -> list[str]:
+    """What to select for the columns there and new ones by name, each in its old place or at the end."""
+    values = {name.lower(): f"{value} AS {quoted(name)}" for name, value in new.items()}
+    kept = [values.pop(name.lower(), quoted(name)) for name in there]
+    return [*kept, *values.values()]

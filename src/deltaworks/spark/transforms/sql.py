@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from deltaworks.spark.statement import ROWS, run_over
+from deltaworks.lake.model import FromText
+from deltaworks.lake.sql import quoted
+from deltaworks.spark.statement import ROWS, other, run_over
 from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
 
 if TYPE_CHECKING:
@@ -12,17 +14,30 @@ if TYPE_CHECKING:
 
 
 class Sql(Transform):
-    """Run a query over the rows, which it calls `input`."""
+    """Run a query over the rows, which it calls `input`, and over inputs, by their names."""
 
     type: Literal["sql"]
     """`sql`."""
     query: str
     """A SELECT over `input`."""
+    inputs: Annotated[tuple[str, ...], FromText()] = ()
+    """The inputs that the query names besides."""
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The inputs it may name."""
+        return self.inputs
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The result of the query."""
-        # In brackets, so that a query with its own WITH still finds `input`.
-        return run_over(rows, f"WITH input AS (SELECT * FROM {ROWS}) SELECT * FROM (\n{self.query}\n)")
+        return run_over(rows, self.to_sql(), {name: inputs[name] for name in self.inputs})
+
+    def to_sql(self) -> str:
+        """The query, after the names it may use."""
+        named = {"input": ROWS} | {quoted(name): other(name) for name in self.inputs}
+        tables = ", ".join(f"{name} AS (SELECT * FROM {table})" for name, table in named.items())
+        # In brackets, so that a query with its own WITH still finds them.
+        return f"WITH {tables} SELECT * FROM (\n{self.query}\n)"
 
     def describe(self) -> str:
         """The query on one line."""

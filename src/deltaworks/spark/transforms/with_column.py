@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from deltaworks.lake.sql import quoted, same_each_time
-from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
+from deltaworks.lake.sql import same_each_time
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, with_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,9 +28,7 @@ class WithColumn(Transform):
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows with the column, in its old place or at the end."""
-        value = f"{self.expression} AS {quoted(self.name)}"
-        kept = [value if name.lower() == self.name.lower() else quoted(name) for name in rows.columns]
-        return rows.selectExpr(*kept, *([] if value in kept else [value]))
+        return rows.selectExpr(*with_columns(rows.columns, {self.name: self.expression}))
 
     def describe(self) -> str:
         """Name and expression."""

@@ -1,0 +1,81 @@
+"""Put rows below rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from deltaworks.errors import ConfigError
+from deltaworks.lake.model import Flag, FromText
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
+
+
+class Union(Transform):
+    """Add the rows of inputs to the rows, column by column of the same name, in any order."""
+
+    type: Literal["union"]
+    """`union`."""
+    inputs: Annotated[tuple[str, ...], Field(min_length=1), FromText()]
+    """The inputs to add, by their names in `inputs` of the pipeline."""
+    allow_missing: Flag = False
+    """Whether a column may be missing on one side; it is null there."""
+    distinct: Flag = False
+    """Whether to keep only one of the rows that are the same."""
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The inputs it adds."""
+        return self.inputs
+
+    def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
+        """All rows."""
+        for name in self.inputs:
+            self._check(rows, inputs[name], name)
+            rows = rows.unionByName(inputs[name], allowMissingColumns=self.allow_missing)
+        return rows.distinct() if self.distinct else rows
+
+    def describe(self) -> str:
+        """The inputs."""
+        return f"add the rows of {', '.join(self.inputs)}" + (", each once" if self.distinct else "")
+
+    def _check(self, rows: DataFrame, more: DataFrame, name: str) -> None:
+        ours = {field.name.lower(): field for field in rows.schema}
+        theirs = {field.name.lower(): field for field in more.schema}
+        if not self.allow_missing and ours.keys() != theirs.keys():
+            _refuse_missing(sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys()), name)
+        for key in ours.keys() & theirs.keys():
+            if not _fit(ours[key].dataType, theirs[key].dataType):
+                here, there = (side[key].dataType.simpleString() for side in (ours, theirs))
+                raise ConfigError(
+                    f"Column {ours[key].name!r} is {here} in the rows and {there} in {name!r}.",
+                    hint="Cast the rows with a cast transform before this, or cast the input in a sql transform.",
+                )
+
+
+def _refuse_missing(there: list[str], here: list[str], name: str) -> None:
+    lacking = [f"{name!r} has no column {', '.join(map(repr, there))}"] if there else []
+    lacking += [f"the rows have no column {', '.join(map(repr, here))}"] if here else []
+    said = " and ".join(lacking)
+    raise ConfigError(f"{said[0].upper()}{said[1:]}.", hint="Set `allowMissing: true` to fill it with nulls.")
+
+
+def _fit(left: DataType, right: DataType) -> bool:
+    """Whether Spark unites two types without guessing: the same, two numbers, or made of such."""
+    from pyspark.sql.types import ArrayType, MapType, NullType, NumericType, StructType
+
+    match left, right:
+        case (NullType(), _) | (_, NullType()) | (NumericType(), NumericType()):
+            return True
+        case StructType(), StructType():
+            others = {field.name.lower(): field.dataType for field in right}
+            return all(_fit(each.dataType, others.get(each.name.lower(), each.dataType)) for each in left)
+        case ArrayType(), ArrayType():
+            return _fit(left.elementType, right.elementType)
+        case MapType(), MapType():
+            return _fit(left.keyType, right.keyType) and _fit(left.valueType, right.valueType)
+    return left.simpleString() == right.simpleString()
