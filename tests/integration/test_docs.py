@@ -14,6 +14,7 @@ from tools import docs
 
 import deltaworks
 from deltaworks.pipeline.config import PipelineConfig, SparkConfig
+from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.project import ProjectConfig
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from deltaworks.lake.model import FileModel
 
 EXAMPLES = docs.ROOT / "docs" / "examples"
-ORDER = ("csv-to-delta", "upsert", "version", "feed", "time", "feed-times")
+ORDER = (
+    *("csv-to-delta", "upsert", "version", "feed", "time", "feed-times"),
+    *("join", "nested", "pivot", "python", "summary", "window"),
+)
 NOT_YET = {"incremental"}  # accepted by the format, refused by a run
 
 
@@ -43,6 +47,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "in/changes.json").write_text(
         '{"id": 1, "customer": "ann", "amount": 1.5, "at": "2024-01-01T00:00:00Z", "cancelled": false}\n'
         '{"id": 2, "customer": "bob", "amount": 2.5, "at": "2024-01-01T00:00:00Z", "cancelled": true}\n'
+    )
+    (found / "in/customers.json").write_text('{"customer": "ann", "country": "de", "since": "2023-01-01"}\n')
+    (found / "in/messages.json").write_text(
+        """{"body": "{'id': 1, 'at': '31.12.2024', 'items': ['a', 'b']}", "tags": "{'x': 1}"}\n"""
+        """{"body": "{'id': 2", "tags": "none"}\n"""
     )
     return found
 
@@ -59,7 +68,9 @@ def test_every_example_runs_and_lands_rows(spark: SparkSession, folder: Path) ->
         results[name] = deltaworks.run(folder / f"{name}.yaml", spark=spark, vault=vault, variables=variables)
 
     landed = {name: result.load.rows_inserted for name, result in results.items()}
-    assert landed == {"csv-to-delta": 2, "upsert": 1, "version": 2, "feed": 2, "time": 2, "feed-times": 2}
+    assert landed == {"csv-to-delta": 2, "upsert": 1, "version": 2, "feed": 2, "time": 2, "feed-times": 2} | {
+        "join": 1, "nested": 3, "pivot": 2, "python": 2, "summary": 1, "window": 2
+    }  # fmt: skip
     assert all(result.record.is_relative_to(folder / "runs") for result in results.values())
 
 
@@ -100,7 +111,7 @@ def test_every_key_has_an_example() -> None:
     ]
     wanted = {key.rpartition(".")[2] for model in models for key in docs.keys(model)}
 
-    used = {key for path in EXAMPLES.glob("*.yaml") for key in _keys(yaml.safe_load(path.read_text()))}
+    used = {key for path in EXAMPLES.glob("*.yaml") for key in _keys(read_document(path).value)}
 
     assert wanted - used - NOT_YET == set()
 
