@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.datafiles import names
-from deltaworks.lake.metadata import properties_at, properties_set
+from deltaworks.lake.metadata import Metadata, metadata_at, metadata_in
 from deltaworks.lake.versions import told
 
 if TYPE_CHECKING:
@@ -34,17 +34,17 @@ def require_feed(log: Log, start: int, end: int) -> None:
 def recorded_since(log: Log, start: int) -> list[int]:
     """The versions from `start` on whose changes the table recorded."""
     kept = [version for version in log.versions() if version >= max(start, log.readable()[0])]
-    recording = bool(kept) and _recording(properties_at(log, kept[0]))
+    recording = bool(kept) and _recording(metadata_at(log, kept[0]))
     recorded = []
     for version in kept:
-        properties = properties_set(log.actions(version))
-        recording = recording if properties is None else _recording(properties)
+        metadata = metadata_in(log.actions(version))
+        recording = recording if metadata is None else _recording(metadata)
         recorded += [version] if recording else []
     return recorded
 
 
-def _recording(properties: Mapping[str, str]) -> bool:
-    return properties.get("delta.enableChangeDataFeed", "").lower() == "true"
+def _recording(metadata: Metadata) -> bool:
+    return metadata.properties.get("delta.enableChangeDataFeed", "").lower() == "true"
 
 
 def _not_recorded(log: Log, version: int) -> ConfigError:

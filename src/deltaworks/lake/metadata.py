@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,22 +11,33 @@ if TYPE_CHECKING:
     from deltaworks.lake.log import Log
 
 
-def properties_at(log: Log, version: int) -> Mapping[str, str]:
-    """The table properties as they stood at a version."""
-    return next((properties for properties in _back(log, version) if properties is not None), {})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """The table properties and the columns, in force until the next time they are written down."""
+
+    properties: Mapping[str, str] = field(default_factory=dict)
+    schema_json: str = '{"type":"struct","fields":[]}'
 
 
-def properties_set(actions: Iterable[Mapping[str, Any]]) -> Mapping[str, str] | None:
-    """The table properties that actions wrote down; none when they left them as they were."""
+def metadata_at(log: Log, version: int) -> Metadata:
+    """What was in force at a version."""
+    return next((found for found in _back(log, version) if found is not None), Metadata())
+
+
+def metadata_in(actions: Iterable[Mapping[str, Any]]) -> Metadata | None:
+    """What actions wrote down; none when they left it as it was."""
     written = [action["metaData"] for action in actions if action.get("metaData")]
-    return dict(written[-1].get("configuration") or {}) if written else None
+    if not written:
+        return None
+    properties = dict(written[-1].get("configuration") or {})
+    return Metadata(properties=properties, schema_json=written[-1]["schemaString"])
 
 
-def _back(log: Log, version: int) -> Iterator[Mapping[str, str] | None]:
+def _back(log: Log, version: int) -> Iterator[Metadata | None]:
     commits, checkpoints = set(log.versions()), log.checkpoints()
     for found in range(version, -1, -1):
         if found in commits:
-            yield properties_set(log.actions(found))
+            yield metadata_in(log.actions(found))
         # A checkpoint repeats the last word, so nobody has to look further back.
         for name in checkpoints.get(found, ()):
-            yield properties_set(log.lines(name) if name.endswith(".json") else log.rows(name, "metaData"))
+            yield metadata_in(log.lines(name) if name.endswith(".json") else log.rows(name, "metaData"))

@@ -3,19 +3,20 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from pyarrow import parquet
+from pyarrow import compute, parquet
 from tests.unit.tables import append, commit_file, rewrite
 
 from deltaworks.lake.log import DamagedLogError, Log
-from deltaworks.lake.metadata import properties_at, properties_set
+from deltaworks.lake.metadata import Metadata, metadata_at, metadata_in
+from deltaworks.lake.schema import columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FEED = {"delta.enableChangeDataFeed": "true"}
+BOTH = FEED | {"delta.appendOnly": "true"}
 
 
 @pytest.fixture
@@ -39,62 +40,65 @@ def cleaned_up(table: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", range(6))
-def test_properties_are_those_of_the_version(table: Path, version: int) -> None:
-    expected = FEED if version < 2 else FEED | {"delta.appendOnly": "true"}
+def test_metadata_is_that_of_the_version(table: Path, version: int) -> None:
+    delta = DeltaTable(table, version=version)
 
-    assert (
-        properties_at(Log(str(table)), version)
-        == expected
-        == DeltaTable(table, version=version).metadata().configuration
-    )
+    found = metadata_at(Log(str(table)), version)
+
+    assert found.properties == (FEED if version < 2 else BOTH) == delta.metadata().configuration
+    assert columns(found.schema_json) == columns(delta.schema().to_json())
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
-def test_a_checkpoint_knows_the_properties_when_the_commits_are_gone(table: Path, version: int) -> None:
-    assert properties_at(Log(str(cleaned_up(table))), version) == FEED | {"delta.appendOnly": "true"}
+def test_a_checkpoint_knows_the_metadata_when_the_commits_are_gone(table: Path, version: int) -> None:
+    expected = metadata_at(Log(str(table)), version)
+
+    assert metadata_at(Log(str(cleaned_up(table))), version) == expected
 
 
 def test_a_checkpoint_may_be_in_several_parts(table: Path) -> None:
     whole = commit_file(cleaned_up(table), 3, "checkpoint.parquet")
     rows = parquet.read_table(whole)
     whole.unlink()
-    told = pa.compute.is_valid(rows["metaData"])
-    for part, kept in enumerate((rows.filter(pa.compute.invert(told)), rows.filter(told)), start=1):
+    told = compute.is_valid(rows["metaData"])
+    for part, kept in enumerate((rows.filter(compute.invert(told)), rows.filter(told)), start=1):
         parquet.write_table(kept, table / "_delta_log" / f"{3:020}.checkpoint.{part:010}.{2:010}.parquet")
 
-    assert properties_at(Log(str(table)), 5)["delta.appendOnly"] == "true"
+    assert metadata_at(Log(str(table)), 5).properties == BOTH
 
 
 def test_a_checkpoint_may_be_json(table: Path) -> None:
     commit_file(cleaned_up(table), 3, "checkpoint.parquet").unlink()
     name = f"{3:020}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
-    (table / "_delta_log" / name).write_text(json.dumps({"metaData": {"configuration": FEED}}))
+    (table / "_delta_log" / name).write_text(json.dumps({"metaData": {"configuration": FEED, "schemaString": "{}"}}))
 
-    assert properties_at(Log(str(table)), 5) == FEED
+    assert metadata_at(Log(str(table)), 5) == Metadata(properties=FEED, schema_json="{}")
 
 
 def test_a_damaged_checkpoint_is_named(table: Path) -> None:
     commit_file(cleaned_up(table), 3, "checkpoint.parquet").write_bytes(b"no Parquet at all")
 
     with pytest.raises(DamagedLogError, match=r"00000000000000000003\.checkpoint\.parquet"):
-        properties_at(Log(str(table)), 5)
+        metadata_at(Log(str(table)), 5)
 
 
-def test_a_table_no_engine_understands_still_has_properties(tmp_path: Path) -> None:
+def test_a_table_no_engine_understands_still_has_metadata(tmp_path: Path) -> None:
     append(tmp_path, properties=FEED)
-    protocol = {"minReaderVersion": 99, "minWriterVersion": 99}
-    rewrite(tmp_path, 1, json.dumps({"protocol": protocol}))
+    rewrite(tmp_path, 1, json.dumps({"protocol": {"minReaderVersion": 99, "minWriterVersion": 99}}))
 
-    assert properties_at(Log(str(tmp_path)), 1) == FEED
+    assert metadata_at(Log(str(tmp_path)), 1).properties == FEED
 
 
-def test_a_log_that_says_nothing_has_no_properties(tmp_path: Path) -> None:
+def test_a_log_that_says_nothing_has_no_properties_and_no_columns(tmp_path: Path) -> None:
     append(tmp_path)
     rewrite(tmp_path, 0, json.dumps({"commitInfo": {}}))
 
-    assert properties_at(Log(str(tmp_path)), 0) == {}
+    found = metadata_at(Log(str(tmp_path)), 0)
+
+    assert found.properties == {}
+    assert columns(found.schema_json) == ()
 
 
-def test_metadata_without_properties_sets_none() -> None:
-    assert properties_set([{"metaData": {"id": "x"}}]) == {}
-    assert properties_set([{"commitInfo": {}}, {"metaData": None}]) is None
+def test_only_metadata_that_was_written_down_counts() -> None:
+    assert metadata_in([{"metaData": {"schemaString": "{}"}}]) == Metadata(schema_json="{}")
+    assert metadata_in([{"commitInfo": {}}, {"metaData": None}]) is None

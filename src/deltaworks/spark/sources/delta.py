@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.feed import require_feed
+from deltaworks.lake.feed_columns import require_columns
 from deltaworks.lake.log import Log
 from deltaworks.lake.model import Flag, Location, Whole, problem
 from deltaworks.lake.remains import require_files
@@ -120,6 +121,7 @@ class DeltaSource(Source):
             start = first_version_since(log, instant(self.starting_timestamp))
         end = _version(log, self.ending_version, self.ending_timestamp, latest)
         require_feed(log, start, end)
+        require_columns(log, start, end, latest)
         return DeltaSpan(version=end, start=start)
 
     def read(self, spark: SparkSession, span: DeltaSpan) -> DataFrame:
