@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from deltaworks.pipeline.project import find_project
 from deltaworks.pipeline.workspace import SparkEdge, Workspace
 from deltaworks.runs.record import new_run_id
 from deltaworks.runs.result import LoadResult, RunResult
+from deltaworks.spark.batch import Batch
 from deltaworks.spark.errors import explained
+from deltaworks.spark.landing import land
 from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ def plan(
 
 def extract(config: Mapping[str, Any], *, spark: SparkSession, vault: CredentialVault | None = None) -> DataFrame:
     """The rows of a source, given as the `extract` part of a pipeline file."""
-    source = checked(ExtractPart, Document({"extract": dict(config)})).extract
+    source = checked(ExtractPart, Document({"extract": dict(config)})).extract.located(lambda: spark)
     span: Any = source.fixed()  # each source knows its own kind
     return source.read(spark, span)
 
@@ -111,9 +114,11 @@ def _loaded(rows: DataFrame, part: LoadPart, pipeline_id: str | None, key: str |
     if key is not None and pipeline_id is None:
         raise ConfigError("A key needs a pipeline_id.", hint="Give pipeline_id too: keys are counted per pipeline.")
     with explained("load"):
-        part.load.plan(rows, part.write_mode)
-        commit, landed = commit_for(part.load, run_id=new_run_id(), pipeline=pipeline_id, key=key)
-        return landed or part.load.write(rows, part.write_mode, commit)
+        sink = part.load.located(lambda: rows.sparkSession)
+        plan = sink.plan(rows, part.write_mode)
+        commit, landed = commit_for(sink, run_id=new_run_id(), pipeline=pipeline_id, key=key)
+        result = landed or land(sink, Batch(rows=rows), part.write_mode, commit)
+        return replace(result, notes=plan.notes)
 
 
 def cache_folder(variables: Mapping[str, str]) -> Path:

@@ -22,6 +22,11 @@ def keyed_app_id(pipeline: str, key: str) -> str:
     return f"deltaworks/{pipeline}#{key}"
 
 
+def _aside_app_id(app_id: str) -> str:
+    pipeline, hash_sign, key = app_id.partition("#")
+    return f"{pipeline}/aside{hash_sign}{key}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
     """How far a source was read, and which source it was."""
@@ -54,6 +59,11 @@ class Commit:
     def again(self) -> Commit:
         """The same commit, tried once more."""
         return replace(self, attempt=self.attempt + 1)
+
+    def aside(self, seen: int) -> Commit:
+        """The commit of the rows this one leaves beside its table: same run, same version, a mark of its own."""
+        mark = self.mark and Mark(_aside_app_id(self.mark.app_id), self.mark.version)
+        return replace(self, mark=mark, seen=seen, attempt=1)
 
     def to_json(self) -> str:
         """Spell it as one line, the same from every engine."""

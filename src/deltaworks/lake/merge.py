@@ -32,14 +32,20 @@ class MergePlan:
     keys: tuple[str, ...]
     update_when: Condition | None = None
     delete_when: Condition | None = None
+    update_columns: tuple[str, ...] = ()  # none means all
+    insert_columns: tuple[str, ...] = ()  # none means all
+    evolve: bool = False  # new columns of the rows become columns of the table
+    null_keys: bool = True  # a key of the rows may be null
+    within: tuple[str, ...] = ()  # what holds for every row the keys can match, so that files can be skipped
 
     def to_sql(self, target: str, source: str) -> str:
         """Spell this plan as one Spark SQL MERGE statement."""
-        clauses = [f"MERGE INTO {target} AS target USING {source} AS source ON {self._match()}"]
+        verb = "MERGE WITH SCHEMA EVOLUTION INTO" if self.evolve else "MERGE INTO"
+        clauses = [f"{verb} {target} AS target USING {source} AS source ON {self._match()}"]
         if self.delete_when:
             clauses.append(f"WHEN MATCHED AND {self.delete_when.holds} THEN DELETE")
-        clauses.append(f"WHEN MATCHED{_and(self.update_when)} THEN UPDATE SET *")
-        clauses.append(f"WHEN NOT MATCHED{self._unless_deleted()} THEN INSERT *")
+        clauses.append(f"WHEN MATCHED{_and(self.update_when)} THEN UPDATE SET {self._updates()}")
+        clauses.append(f"WHEN NOT MATCHED{self._unless_deleted()} THEN INSERT {self._inserts()}")
         return "\n".join(clauses)
 
     def rows_to_insert(self) -> str | None:
@@ -50,8 +56,19 @@ class MergePlan:
         return f"NOT {self.delete_when.holds}"
 
     def _match(self) -> str:
-        # Null-safe: a null key finds its row instead of doubling it.
-        return " AND ".join(f"target.{quoted(key)} <=> source.{quoted(key)}" for key in self.keys)
+        # Null-safe, so that a null key finds its row instead of doubling it; plain where none is null, which is faster.
+        equal = "<=>" if self.null_keys else "="
+        keys = (f"target.{quoted(key)} {equal} source.{quoted(key)}" for key in self.keys)
+        return " AND ".join([*keys, *self.within])
+
+    def _updates(self) -> str:
+        return ", ".join(f"{quoted(name)} = source.{quoted(name)}" for name in self.update_columns) or "*"
+
+    def _inserts(self) -> str:
+        if not self.insert_columns:
+            return "*"
+        names = ", ".join(map(quoted, self.insert_columns))
+        return f"({names}) VALUES ({', '.join(f'source.{quoted(name)}' for name in self.insert_columns)})"
 
     def _unless_deleted(self) -> str:
         condition = self.rows_to_insert()

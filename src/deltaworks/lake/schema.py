@@ -15,12 +15,23 @@ class Column:
     name: str
     type: str
     nullable: bool = True
+    made: bool = False  # the table makes a value up where rows bring none
 
 
 def columns(schema_json: str) -> tuple[Column, ...]:
     """The top-level columns of a schema."""
     fields = json.loads(schema_json)["fields"]
-    return tuple(Column(field["name"], type_name(field["type"]), field["nullable"]) for field in fields)
+    return tuple(
+        Column(field["name"], type_name(field["type"]), field["nullable"], _is_made(field.get("metadata") or {}))
+        for field in fields
+    )
+
+
+def _is_made(metadata: dict[str, Any]) -> bool:
+    return any(key in _MADE or key.startswith("delta.identity.") for key in metadata)
+
+
+_MADE = {"delta.generationExpression", "CURRENT_DEFAULT"}
 
 
 def fingerprint(schema_json: str) -> str:

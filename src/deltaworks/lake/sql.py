@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 
 def quoted(name: str) -> str:
@@ -13,6 +14,35 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """Spell a text value as a SQL string."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def typed(text: str, kind: str) -> str | None:
+    """Spell a value, given as Spark prints it, as a literal of this SQL type; none where there is no exact one.
+
+    A timestamp is given in microseconds since 1970, because its printed form depends on a zone.
+    """
+    kind = re.sub(r"\(.*", "", kind)
+    if kind == "string":
+        return literal(text)
+    if kind in _SUFFIXES and re.fullmatch(r"-?\d+(\.\d+)?", text):
+        return f"{text}{_SUFFIXES[kind]}"
+    if kind == "timestamp":
+        return _instant(int(text))
+    if kind in _PREFIXES and re.fullmatch(r"\d{4}-\d\d-\d\d( [\d:.]+)?", text):
+        return f"{_PREFIXES[kind]}'{text}'"
+    return None
+
+
+_SUFFIXES = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L", "decimal": "BD"}
+_PREFIXES = {"date": "DATE", "timestamp_ntz": "TIMESTAMP_NTZ"}
+
+
+def _instant(microseconds: int) -> str | None:
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+    except OverflowError:  # Spark knows years beyond 9999
+        return None
+    return f"TIMESTAMP'{moment:%Y-%m-%d %H:%M:%S.%f}+00:00'" if moment.year >= 1000 else None
 
 
 def same_each_time(*expressions: str) -> bool:

@@ -73,6 +73,17 @@ class Folder:
             return stream.read().decode("utf-8")  # type: ignore[no-any-return]
 
 
+def remove_folder(uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+    """Remove a folder and all that is in it; one that is not there is fine."""
+    from pyarrow import fs
+
+    parent, _, name = uri.rstrip("/").rpartition("/")
+    files = Folder.of(parent, storage_options).files
+    with _reached(uri):
+        if files.get_file_info(name).type != fs.FileType.NotFound:
+            files.delete_dir(name)
+
+
 class NowhereError(ConfigError):
     """What should be the place of a table is none."""
 

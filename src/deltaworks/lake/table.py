@@ -107,6 +107,13 @@ class Table:
         sizes = pyarrow.table(self._delta.get_add_actions())["size_bytes"].to_pylist()
         return Files(len(sizes), sum(sizes))
 
+    @cached_property
+    def file_statistics(self) -> pa.Table:
+        """One row a data file: `path`, `num_records`, and `partition.…`, `min.…` and `max.…` of its columns."""
+        import pyarrow
+
+        return pyarrow.table(self._delta.get_add_actions(flatten=True))
+
     @property
     def rows(self) -> int:
         """Rows by the files' own statistics."""

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from deltaworks.errors import ConfigError, did_you_mean
+from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
 from deltaworks.pipeline.variables import filled
@@ -17,9 +18,10 @@ from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic_core import ErrorDetails
+    from pyspark.sql import SparkSession
 
     from deltaworks.pipeline.document import Document, Key
 
@@ -72,6 +74,8 @@ class PipelineConfig(FileModel):
     """Where the rows come from."""
     transform: tuple[AnyTransform, ...] = ()
     """What is done to them, in order."""
+    expect: tuple[Expectation, ...] = ()
+    """Rules every row must keep."""
     load: AnySink
     """Where they go."""
     write_mode: WriteMode
@@ -91,6 +95,10 @@ class PipelineConfig(FileModel):
             if unknown is not None:
                 error = problem(f"There is no input {unknown!r}", did_you_mean(unknown, self.inputs))
                 _raise_at(("transform", number), error, unknown)
+        names = [rule.name for rule in self.expect]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            _raise_at(("expect",), problem(f"Two rules are called {twice!r}", "Give each a name of its own."), twice)
         if self.extract.cache:
             _raise_at(("extract", "cache"), problem("`cache` is for inputs", "Leave it out."), True)
         for name, source in self.inputs.items():
@@ -98,6 +106,19 @@ class PipelineConfig(FileModel):
                 error = problem("An input is read whole", "Leave out `incremental`; only `extract` can have it.")
                 _raise_at(("inputs", name, "incremental"), error, name)
         return self
+
+    def located(self, session: Callable[[], SparkSession]) -> Self:
+        """This pipeline with the path of every table that it names."""
+        found = {
+            "inputs": {name: source.located(session) for name, source in self.inputs.items()},
+            "extract": self.extract.located(session),
+            "load": self.load.located(session),
+        }
+        return self.model_copy(update=found)
+
+    def names_tables(self) -> bool:
+        """Whether it needs a catalog."""
+        return any(getattr(end, "table", None) for end in (self.extract, *self.inputs.values(), self.load))
 
     def credential_ids(self) -> frozenset[str]:
         """The credentials this pipeline names."""

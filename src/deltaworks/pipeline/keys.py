@@ -30,7 +30,7 @@ def commit_for(
     sink: Sink, *, run_id: str, pipeline: str | None, key: str | None, again: bool = False
 ) -> tuple[Commit, LoadResult | None]:
     """Decide the commit of a load, and whether its key has landed already."""
-    table = sink.table()
+    table = sink.target()
     seen = table.version if table else -1
     commit = Commit(run_id=run_id, pipeline=pipeline, key=key, user=user_name(), host=Process.current().host, seen=seen)
     if key is None or pipeline is None:

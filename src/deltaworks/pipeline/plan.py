@@ -19,6 +19,8 @@ class Plan:
     steps: tuple[str, ...]
     write: WritePlan
     inputs: dict[str, str] = field(default_factory=dict)  # what each of them reads, by name
+    rows: int | None = None  # how many a look at them counted, where one was needed
+    broken: dict[str, int] = field(default_factory=dict)  # rows that do not keep a rule, by its name
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from deltaworks.lake.sql import same_each_time
 from deltaworks.pipeline.plan import Plan
+from deltaworks.spark.batch import Batch
 from deltaworks.spark.counting import counted
 from deltaworks.spark.errors import explained
+from deltaworks.spark.landing import examined, land
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,10 +34,27 @@ class Prepared:
 
     def write(self, commit: Commit) -> LoadResult:
         """Land the rows."""
-        result = self.config.load.write(self.rows, self.config.write_mode, commit)
+        batch = Batch(rows=self.rows, repeats=self._repeats)
+        config = self.config
+        result = land(config.load, batch, config.write_mode, commit, rules=config.expect)
+        result = replace(result, notes=self.plan.write.notes)
         if self.rows_read is None or result.already_landed:
             return result
         return replace(result, rows_read=self.rows_read())
+
+    def looked(self) -> Plan:
+        """The plan, with what a look at the rows tells; writes nothing."""
+        config = self.config
+        findings = examined(config.load, self.rows, config.write_mode, config.expect)
+        if findings is None:
+            return self.plan
+        write = config.load.plan(self.rows, config.write_mode, findings)
+        return replace(self.plan, write=write, rows=findings.rows, broken=dict(findings.broken))
+
+    @property
+    def _repeats(self) -> bool:
+        steps = all(step.repeats for step in self.config.transform)
+        return steps and self.config.extract.repeats and same_each_time(*(rule.check for rule in self.config.expect))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +82,7 @@ def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepar
         with explained(f"transform[{number}] {step.type}", rows.columns):
             rows = step.apply(rows, inputs)
             _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
+    _check_rules(config, rows)
     with explained("load"):
         write = config.load.plan(rows, config.write_mode)
     plan = Plan(
@@ -73,6 +94,12 @@ def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepar
         write=write,
     )
     return Prepared(config=config, rows=rows, plan=plan, rows_read=rows_read)
+
+
+def _check_rules(config: PipelineConfig, rows: DataFrame) -> None:
+    for rule in config.expect:
+        with explained(f"expect {rule.name}", rows.columns):
+            _ = rows.where(rule.kept).schema
 
 
 def _input(name: str, source: Source, spark: SparkSession, spans: Spans) -> DataFrame:

@@ -76,16 +76,18 @@ class _Running:
         started = time.monotonic()
         run = self.run
         check_key(run.config, run.key, again=run.again)
+        config = run.config.located(run.session)
         commit, landed = commit_for(
-            run.config.load, run_id=self.record.run_id, pipeline=run.config.pipeline_id, key=run.key, again=run.again
+            config.load, run_id=self.record.run_id, pipeline=config.pipeline_id, key=run.key, again=run.again
         )
-        result = (landed or self._written(commit, log)).after(time.monotonic() - started)
+        result = (landed or self._written(config, commit, log)).after(time.monotonic() - started)
         log.info("done: %s", result)
         self._save(replace(self.record, versions=self.run.versions()).succeeded(result))
         return result
 
-    def _written(self, commit: Commit, log: logging.LoggerAdapter[logging.Logger]) -> LoadResult:
-        config = self.run.config
+    def _written(
+        self, config: PipelineConfig, commit: Commit, log: logging.LoggerAdapter[logging.Logger]
+    ) -> LoadResult:
         with self._stage("extract", log):
             spans = fixed(config)
         with self._stage("session", log):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from deltaworks.runs.result import RunResult
     from deltaworks.spark.jars import JarProgress
     from deltaworks.vault.credential import CredentialVault
+
+
+WAREHOUSE = "spark-warehouse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +73,10 @@ class Workspace:
 
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""
+        sessions = cache(lambda: self.session_for(config))
+        config = config.located(sessions)
         spans = fixed(config)
-        return prepare(config, spans, self.session_for(config)).plan
+        return prepare(config, spans, sessions()).looked()
 
     def run(
         self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False
@@ -79,7 +85,7 @@ class Workspace:
         result = run_pipeline(
             Run(
                 config=config,
-                session=lambda: self.session_for(config),
+                session=cache(lambda: self.session_for(config)),
                 runs=RunFolder(self.project.runs),
                 redactor=self.redactor(config),
                 file=file,
@@ -107,7 +113,9 @@ class Workspace:
     def settings(self, config: PipelineConfig) -> SparkSettings:
         """Spark as the flag, the environment, the pipeline file and the project file say, in that order."""
         levels = (config.spark, *self.project.spark)
-        conf = {key: spelled(value) for level in reversed(levels) for key, value in level.conf.items()}
+        # Tables by name and no metastore: beside the project, as people know it from Spark.
+        named = {"spark.sql.warehouse.dir": str(self.project.folder / WAREHOUSE)} if config.names_tables() else {}
+        conf = named | {key: spelled(value) for level in reversed(levels) for key, value in level.conf.items()}
         return SparkSettings(
             master=self.spark.master or next((level.master for level in levels if level.master), "local[*]"),
             conf={**conf, **self.spark.conf},

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from deltaworks.errors import DeltaworksError
     from deltaworks.lake.log import LoggedCommit
+
+
+class Kept(NamedTuple):
+    """How a rule was kept: its name, what happens otherwise, and how many rows did not keep it."""
+
+    name: str
+    on_failure: str
+    broken: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +30,20 @@ class LoadResult:
     rows_updated: int = 0
     rows_deleted: int = 0
     rows_written: int = 0  # rows in new files, unchanged neighbours included
+    rows_dropped: int = 0  # rows a rule left out
+    rows_set_aside: int = 0  # rows a rule sent to the table beside the target
+    rows_superseded: int = 0  # older rows of a key whose newest was written
     version: int | None = None
+    files_before: int | None = None  # files the table had; known for an upsert
+    files_read: int | None = None  # those of them that could hold a key of the batch
     files_added: int = 0
     files_removed: int = 0
     bytes_added: int = 0
     attempts: int = 1
     seconds: float = 0.0
     already_landed: bool = False
+    expectations: tuple[Kept, ...] = ()
+    notes: tuple[str, ...] = ()  # what a person should know about this load
     error: str | None = None
     hint: str | None = None
 
@@ -72,7 +87,7 @@ class LoadResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return asdict(self)
+        return asdict(self) | {"expectations": [rule._asdict() for rule in self.expectations]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

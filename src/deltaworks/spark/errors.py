@@ -6,7 +6,8 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError
+from deltaworks.errors import ConfigError, DeltaworksError, RunError
+from deltaworks.spark.conflicts import WriteConflictError, conflict_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,8 +44,9 @@ def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> D
     if not isinstance(error, PySparkException | Py4JError):
         return None
     story = _Story.of(error)
-    if story.is_conflict:
-        return ConflictError(f"{where}: another writer was faster: {story.line}", hint="Run it again.")
+    if conflict := conflict_of(story.kind, story.condition):
+        said = f"{where}: another writer was faster: {story.line}"
+        return WriteConflictError(said, hint="Run it again.", conflict=conflict)
     if story.condition.startswith("UNRESOLVED_COLUMN") and columns:
         return ColumnNotFoundError(story.parameter("objectName"), columns, where=where)
     if story.condition == "DELTA_FAILED_TO_MERGE_FIELDS":
@@ -89,15 +91,6 @@ class _Story:
         text = self.message.strip().splitlines()[0] if self.message.strip() else self.kind
         text = re.sub(r"^\[[A-Z_.]+\]\s*", "", text)
         return re.sub(r"\s*SQLSTATE: \w+.*$", "", text)
-
-    @property
-    def is_conflict(self) -> bool:
-        return (
-            re.search(r"Concurrent\w*Exception|MetadataChangedException|ProtocolChangedException", self.kind)
-            is not None
-            or self.condition.startswith(("DELTA_CONCURRENT", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED"))
-            or self.condition in {"DELTA_PATH_EXISTS", "DELTA_TABLE_ALREADY_EXISTS", "DELTA_CREATE_TABLE_CONFLICT"}
-        )
 
     @property
     def is_analysis(self) -> bool:

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -24,27 +24,31 @@ def write_options(commit: Commit) -> dict[str, str]:
     return options
 
 
-@contextmanager
-def stamped(session: SparkSession, commit: Commit) -> Iterator[None]:
-    """Stamp every commit the session makes inside; SQL statements take no options.
-
-    Only one statement at a time may run inside: the conf is the whole session's,
-    so another load through it would carry our mark, hence the lock.
-    """
-    with session.__dict__.setdefault("_deltaworks_stamp", Lock()):
-        conf = _conf(commit)
-        try:
-            for key, value in conf.items():
-                session.conf.set(key, value)
-            yield
-        finally:
-            for key in conf:
-                session.conf.unset(key)
-
-
-def _conf(commit: Commit) -> dict[str, str]:
+def stamp_conf(commit: Commit) -> dict[str, str]:
+    """The commit, as configuration of a session: SQL statements take no options."""
     conf = {"spark.databricks.delta.commitInfo.userMetadata": commit.to_json()}
     if commit.mark:
         conf["spark.databricks.delta.write.txnAppId"] = commit.mark.app_id
         conf["spark.databricks.delta.write.txnVersion"] = str(commit.mark.version)
     return conf
+
+
+@contextmanager
+def configured(session: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
+    """Configure the session for the one statement inside.
+
+    Only one at a time: the conf is the whole session's, so another load
+    through it would carry our mark, hence the lock.
+    """
+    with session.__dict__.setdefault("_deltaworks_stamp", Lock()):
+        before = {key: session.conf.get(key, None) for key in conf}
+        try:
+            for key, value in conf.items():
+                session.conf.set(key, value)
+            yield
+        finally:
+            for key, old in before.items():
+                if old is None:
+                    session.conf.unset(key)
+                else:
+                    session.conf.set(key, old)

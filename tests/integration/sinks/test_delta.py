@@ -1,23 +1,23 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.rows import both, frame
 
 import deltaworks
+from deltaworks import failpoints
 from deltaworks.errors import RunError
 from deltaworks.lake.commit import Commit, Mark
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.schema import fingerprint
 from deltaworks.pipeline.config import LoadPart, checked
 from deltaworks.pipeline.document import Document
+from deltaworks.spark.batch import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -234,7 +234,7 @@ def test_a_failure_in_the_middle_leaves_the_table_at_its_version(spark: SparkSes
         ),
         ({"id": 1, "n": 2}, "Append", {"partitionBy": "n"}, "partitionBy is ['n'], but", "Leave partitionBy out"),
         ({"id": 1, "new": 2}, "Append", {}, "has no column 'new'", "Columns there: id, n."),
-        ({"id": 1}, "Upsert", {"mergeKeys": "id"}, "The rows lack 'n'", "withColumn"),
+        ({"id": 1}, "Upsert", {"mergeKeys": "id"}, "the rows lack 'n'", "withColumn"),
         (
             {"id": 1, "n": 1},
             "Upsert",
@@ -253,8 +253,8 @@ def test_a_failure_in_the_middle_leaves_the_table_at_its_version(spark: SparkSes
             {"id": "text", "n": 1},
             "Append",
             {},
-            "Column 'id': Failed to merge incompatible data types LongType and StringType",
-            "",
+            "column 'id' is string in the rows and bigint in the table",
+            "Use a cast transform.",
         ),
         ({"id": 1}, "Upsert", {}, "Upsert needs mergeKeys", "mergeKeys"),
         ({"id": 1}, "Append", {"mergeKeys": "id"}, "mergeKeys does nothing with Append", "Upsert"),
@@ -281,21 +281,24 @@ def test_a_column_without_a_type_is_refused_instead_of_left_out(spark: SparkSess
     assert not (tmp_path / "t").exists()
 
 
-@contextmanager
-def another_makes(path: Path, rows: DataFrame, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Another writer makes the table after a load has looked and before it writes."""
-    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "before_commit=sleep:4")
-    other = Thread(target=lambda: rows.write.format("delta").save(str(path)))
-    other.start()
-    yield
-    other.join()
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Let another writer act once, after a load has looked at the table and before it writes."""
+    acts = iter([act])
+
+    def reach(name: str) -> None:
+        if name == "before_commit":
+            next(acts, bool)()
+
+    monkeypatch.setattr(failpoints, "reach", reach)
 
 
 def test_a_table_that_another_writer_made_meanwhile_is_merged_into(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with another_makes(tmp_path / "t", frame(spark, {"id": 1, "n": 1}), monkeypatch):
-        result = landed(load(frame(spark, {"id": 1, "n": 2}), tmp_path / "t", "Upsert", mergeKeys="id"))
+    theirs = frame(spark, {"id": 1, "n": 1})
+    meanwhile(monkeypatch, lambda: theirs.write.format("delta").save(str(tmp_path / "t")))
+
+    result = landed(load(frame(spark, {"id": 1, "n": 2}), tmp_path / "t", "Upsert", mergeKeys="id"))
 
     assert (result.version, result.rows_updated, result.attempts) == (1, 1, 2)
     assert both(spark, tmp_path / "t") == [{"id": 1, "n": 2}]
@@ -304,8 +307,10 @@ def test_a_table_that_another_writer_made_meanwhile_is_merged_into(
 def test_a_load_that_may_not_try_again_gives_up_and_says_so(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with another_makes(tmp_path / "t", frame(spark, {"id": 1}), monkeypatch):
-        result = load(frame(spark, {"id": 2}), tmp_path / "t", "Upsert", mergeKeys="id", maxCommitAttempts=1)
+    theirs = frame(spark, {"id": 1})
+    meanwhile(monkeypatch, lambda: theirs.write.format("delta").save(str(tmp_path / "t")))
+
+    result = load(frame(spark, {"id": 2}), tmp_path / "t", "Upsert", mergeKeys="id", maxCommitAttempts=1)
 
     assert not result.success
     assert "another writer was faster" in (result.error or "")
@@ -322,7 +327,9 @@ def test_a_mark_that_was_passed_over_is_not_taken_for_landed(spark: SparkSession
     ).load
 
     with pytest.raises(RunError, match=r"did not land in .* although Spark raised no error"):
-        sink.write(rows, WriteMode.APPEND, Commit(run_id="r", pipeline="orders", key="k", mark=mark, seen=0))
+        sink.write(
+            Batch(rows=rows), WriteMode.APPEND, Commit(run_id="r", pipeline="orders", key="k", mark=mark, seen=0)
+        )
 
     assert both(spark, path) == [{"id": 1}]
 

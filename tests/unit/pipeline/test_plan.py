@@ -16,12 +16,17 @@ def test_a_plan_is_plain_json() -> None:
         "mode": "Append",
         "reads": "csv files in.csv",
         "inputs": {},
+        "rows": None,
+        "broken": {},
         "steps": ["filter: x"],
         "write": {
             "target": "out",
             "version": None,
             "action": "create out",
-            "columns": [{"name": "id", "type": "bigint", "nullable": True}],
+            "columns": [{"name": "id", "type": "bigint", "nullable": True, "made": False}],
             "statement": None,
+            "files_before": None,
+            "files_read": None,
+            "notes": [],
         },
     }

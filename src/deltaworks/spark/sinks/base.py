@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.mode import WriteMode
     from deltaworks.lake.schema import Column
     from deltaworks.lake.table import Table
     from deltaworks.runs.result import LoadResult
+    from deltaworks.spark.batch import Batch
+    from deltaworks.spark.look import Findings, Keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +31,15 @@ class WritePlan:
     action: str
     columns: tuple[Column, ...]  # the schema the target would have
     statement: str | None = None
+    files_before: int | None = None  # of the target as it is now
+    files_read: int | None = None  # those that can hold a key of the batch: all others are left alone
+    notes: tuple[str, ...] = ()  # what a person should know before the run
 
 
 class Sink(Connector, ABC):
     """Where rows go."""
 
-    outer: ClassVar[frozenset[str]] = frozenset({"sinkType", "credentialId", "options"})
+    outer: ClassVar[frozenset[str]] = frozenset({"sinkType", "credentialId", "options", "after"})
 
     sink_type: str
     """Which kind of sink this is."""
@@ -40,14 +47,18 @@ class Sink(Connector, ABC):
     @property
     @abstractmethod
     def place(self) -> str:
-        """The path it writes, by which pipelines are put in order."""
+        """The path or name it writes, by which pipelines are put in order."""
 
     @abstractmethod
     def check_mode(self, mode: WriteMode) -> None:
         """Refuse a write mode this sink or its keys cannot do."""
 
-    def table(self) -> Table | None:
-        """The Delta table it writes; none when it is not there yet or is no Delta table."""
+    def located(self, session: Callable[[], SparkSession]) -> Self:
+        """This sink with its path known; a session is asked for only where a name has to be looked up."""
+        return self
+
+    def target(self) -> Table | None:
+        """The Delta table it writes, as it is now; none when it is not there yet or is no Delta table."""
         return None
 
     @property
@@ -55,10 +66,28 @@ class Sink(Connector, ABC):
         """Whether a load can carry a key that lets it land only once."""
         return False
 
+    def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
+        """The key columns it has to know about before it writes; none where it need not look."""
+        return None
+
     @abstractmethod
-    def plan(self, rows: DataFrame, mode: WriteMode) -> WritePlan:
+    def scratch(self, run_id: str) -> str:
+        """A folder of its own for rows that are looked at more than once."""
+
+    @abstractmethod
+    def aside(self, session: Callable[[], SparkSession]) -> Sink:
+        """The Delta table beside the target, for rows that break a rule."""
+
+    @abstractmethod
+    def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what writing these rows would do, or why it cannot be done; writes nothing."""
 
     @abstractmethod
-    def write(self, rows: DataFrame, mode: WriteMode, commit: Commit) -> LoadResult:
+    def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
         """Write the rows, whole or not at all."""
+
+
+def beside(path: str, name: str) -> str:
+    """A path next to another one."""
+    parent, slash, last = path.rstrip("/").rpartition("/")
+    return f"{parent}{slash}{name.format(last)}"

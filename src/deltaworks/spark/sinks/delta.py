@@ -10,24 +10,33 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from deltaworks import failpoints
-from deltaworks.errors import ConfigError, ConflictError, RunError
+from deltaworks.errors import RunError
+from deltaworks.lake.after import After
 from deltaworks.lake.log import Log, LoggedCommit
-from deltaworks.lake.merge import Condition, MergePlan
 from deltaworks.lake.mode import WriteMode
-from deltaworks.lake.model import Columns, Flag, Location, Whole, problem
+from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole
 from deltaworks.lake.positions import Landing, landed
-from deltaworks.lake.schema import columns, fingerprint
+from deltaworks.lake.schema import fingerprint
 from deltaworks.lake.table import Table, open_table
 from deltaworks.runs.result import LoadResult
-from deltaworks.spark.errors import ColumnNotFoundError, explained
-from deltaworks.spark.sinks.base import Sink, WritePlan
-from deltaworks.spark.sinks.delta_write import Merge, Save
-from deltaworks.spark.stamp import RESERVED_OPTIONS
+from deltaworks.spark.catalog import TableName, location, register
+from deltaworks.spark.conflicts import Reaction, WriteConflictError
+from deltaworks.spark.errors import explained
+from deltaworks.spark.look import Keys
+from deltaworks.spark.sinks.base import Sink, WritePlan, beside
+from deltaworks.spark.sinks.delta_fit import aligned, check_fit, notes, schema_after, widen
+from deltaworks.spark.sinks.delta_keys import chosen
+from deltaworks.spark.sinks.delta_rules import check_mode, check_together
+from deltaworks.spark.sinks.delta_steps import files_read, step_for
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.spark.batch import Batch
+    from deltaworks.spark.look import Findings
 
 LONGEST_WAIT = 3.0  # seconds between two tries
 
@@ -39,32 +48,80 @@ class DeltaSink(Sink):
     """`DeltaLake`."""
     format: Literal["delta"] = "delta"
     """Always `delta`; may be left out."""
-    path: Location
-    """Where the table is, or will be."""
+    path: Location = ""
+    """Where the table is, or will be. This or `table` is needed."""
+    table: TableName | None = None
+    """The table's name in the session's catalog: `name`, `schema.name` or `catalog.schema.name`."""
+    merge_schema: Flag = False
+    """Let rows bring new columns and wider types; columns the rows lack are null, or keep their value in an Upsert."""
+    partition_by: Columns | None = None
+    """The columns whose values become folders, when the table is made."""
+    cluster_by: Columns | None = None
+    """The columns by which optimize keeps rows together (liquid clustering), when the table is made."""
+    enable_change_data_feed: Flag | None = None
+    """Keep a change feed, when the table is made."""
+    data_skipping_num_indexed_cols: Annotated[Whole, Field(ge=-1)] | None = None
+    """For how many columns to keep statistics, when the table is made; -1 means all."""
+    isolation_level: Literal["Serializable", "WriteSerializable"] | None = None
+    """How strictly writers are kept apart, when the table is made. Open-source Delta knows only `Serializable`."""
+    table_properties: Annotated[dict[str, str | int | float | bool], FromText()] = Field(default_factory=dict)
+    """Other table properties, when the table is made."""
+    optimize_write: Flag | None = None
+    """Shuffle rows before they are written, for fewer and larger files."""
+    auto_compact: Flag | None = None
+    """Compact small files right after the load, in a commit of its own, once there are many."""
+    target_file_size: Bytes | None = None
+    """About how large files should be: `"128MB"` or bytes. Turns `optimizeWrite` on; counts for compaction too."""
+    replace_where: str | None = None
+    """For Overwrite: replace only the rows this condition selects. A new row outside it fails the load."""
+    partition_overwrite_mode: Literal["static", "dynamic"] | None = None
+    """For Overwrite: `dynamic` replaces only the partitions that the rows have."""
+    overwrite_schema: Flag = False
+    """For Overwrite: let columns, types and partitioning change to those of the rows."""
     merge_keys: Columns | None = None
     """For Upsert: the columns that identify a row. Null matches null."""
     update_condition: str | None = None
     """For Upsert: update a row already there only when this holds, as `source.at > target.at`."""
     delete_condition: str | None = None
     """For Upsert: delete the row already there, and insert nothing, when this holds, as `source.cancelled`."""
-    partition_by: Columns | None = None
-    """The columns whose values become folders, when the table is made."""
-    enable_change_data_feed: Flag | None = None
-    """Keep a change feed, when the table is made."""
+    update_columns: Columns | None = None
+    """For Upsert: update only these columns of a row already there; all where none are given."""
+    insert_columns: Columns | None = None
+    """For Upsert: fill only these columns of a new row; all where none are given."""
+    on_null_keys: Literal["match", "fail"] = "match"
+    """For Upsert: a null key matches a null key, or fails the load."""
+    on_duplicate_keys: Literal["fail", "keepNewest"] = "fail"
+    """For Upsert: a key that several rows have fails the load, or the newest of them by `orderBy` is kept."""
+    order_by: Columns | None = None
+    """For `keepNewest`: the columns whose largest values make a row the newest."""
+    checks: Flag = True
+    """For Upsert: look for null and repeated keys first, which also lets files be skipped. `false` trusts the source."""
     max_commit_attempts: Annotated[Whole, Field(ge=1)] = 10
     """How often to try when other writers are faster."""
+    optimize: Flag | None = None
+    """As in `after`."""
+    z_order_columns: Columns | None = None
+    """As in `after`."""
+    vacuum_retention_hours: Whole | None = None
+    """As in `after`."""
+    after: After = After()
+    """What is done to the table once the rows have landed."""
 
     @model_validator(mode="after")
-    def _our_marks_are_ours(self) -> Self:
-        taken = sorted(name for name in self.options if name.lower() in RESERVED_OPTIONS)  # Spark ignores case
-        if taken:
-            raise problem(f"The option {taken[0]!r} is set by deltaworks itself", "Leave it out.")
+    def _makes_sense(self) -> Self:
+        check_together(self)
         return self
 
     @property
+    def afterwards(self) -> After:
+        """What is done after the load, from both places where it can be said."""
+        said = {name: getattr(self, name) for name in After.model_fields if getattr(self, name) is not None}
+        return self.after.model_copy(update=said)
+
+    @property
     def place(self) -> str:
-        """The table's path."""
-        return self.path
+        """The table's path, or its name where that is all there is."""
+        return self.path or self.table or ""
 
     @property
     def takes_keys(self) -> bool:
@@ -72,151 +129,109 @@ class DeltaSink(Sink):
         return True
 
     def check_mode(self, mode: WriteMode) -> None:
-        """Upsert needs keys; what is only for Upsert is refused elsewhere, where it would do nothing."""
-        only_upsert = {
-            "mergeKeys": self.merge_keys,
-            "updateCondition": self.update_condition,
-            "deleteCondition": self.delete_condition,
-        }
-        if mode is WriteMode.UPSERT and not self.merge_keys:
-            raise problem("Upsert needs mergeKeys", 'Add mergeKeys: ["id"] under load.connectionParams.')
-        given = next((name for name, value in only_upsert.items() if value is not None), None)
-        if mode is not WriteMode.UPSERT and given:
-            raise problem(f"{given} does nothing with {mode.value}", "Use writeMode: Upsert, or leave it out.")
+        """Upsert needs keys; what is only for another mode is refused, because it would do nothing."""
+        check_mode(self, mode)
 
-    def table(self) -> Table | None:
+    def located(self, session: Callable[[], SparkSession]) -> Self:
+        """This sink with the path of its name."""
+        if self.path or self.table is None:
+            return self
+        return self.model_copy(update={"path": location(session(), self.table)})
+
+    def target(self) -> Table | None:
         """The table as it is now."""
         return None if Log(self.path).latest() is None else open_table(self.path)
 
-    def plan(self, rows: DataFrame, mode: WriteMode) -> WritePlan:
+    def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
+        """The merge keys, unless the file says that the source can be trusted."""
+        if mode is not WriteMode.UPSERT or not self.checks or self.merge_keys is None:
+            return None
+        table = self.target()
+        there = table.partition_columns if table else ()
+        return Keys(columns=self.merge_keys, partitions=tuple(name for name in self.merge_keys if name in there))
+
+    def scratch(self, run_id: str) -> str:
+        """Inside the table's folder, where no vacuum looks; beside it while there is no table."""
+        if Log(self.path).latest() is None:
+            return beside(self.path, f".{{}}.{run_id}.staging")
+        return f"{self.path.rstrip('/')}/_deltaworks/staging-{run_id}"
+
+    def aside(self, session: Callable[[], SparkSession]) -> Self:
+        """The table of the same name with `_aside` after it."""
+        where = {"table": f"{self.table}_aside"} if self.table else {"path": beside(self.path, "{}_aside")}
+        found = type(self).model_validate({"sinkType": self.sink_type, "credentialId": self.credential_id, **where})
+        return found.located(session)
+
+    def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what one commit would do to the table."""
-        table = self.table()
-        self._check_keys(rows, mode)
-        _check_types(rows)
-        if table is not None:
-            self._check_fit(rows, table, mode)
-            self._check_conditions(rows, mode)
-        step = self._step(table, mode)
+        table = self.target()
+        check_fit(self, rows, table, mode)
+        step = step_for(self, table, mode, findings)
         return WritePlan(
             target=self.path,
             version=table.version if table else None,
             action=step.action,
-            columns=table.columns if table else columns(rows.schema.json()),
+            columns=schema_after(self, rows, table, mode),
             statement=step.statement,
+            files_before=table.files.count if table else None,
+            files_read=files_read(table, findings) if table else None,
+            notes=notes(self, rows, table, mode),
         )
 
-    def write(self, rows: DataFrame, mode: WriteMode, commit: Commit) -> LoadResult:
+    def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
         """Commit the rows once, however many tries that takes, and read back what landed."""
-        commit = replace(commit, schema=fingerprint(rows.schema.json()))
+        commit = replace(commit, schema=fingerprint(batch.rows.schema.json()))
+        rows, superseded = chosen(self, batch, mode)
+        batch = replace(batch, rows=rows)
         while True:
-            rows_read, conflict = self._attempt(rows, mode, commit)
+            rows_read, conflict = self._attempt(batch, mode, commit)
             found = landed(Log(self.path), commit, commit.seen)
             if found.landing is Landing.OURS and found.commit:
-                return self._result(found.commit, rows_read)
+                result = self._result(found.commit, rows_read, batch.findings)
+                return replace(result, rows_superseded=superseded)
             if found.landing is Landing.TAKEN and found.commit:
                 return LoadResult.landed_before(found.commit.version)
             if conflict is None:
                 return self._nothing_landed(commit)
-            if commit.attempt >= self.max_commit_attempts:
-                raise conflict
-            time.sleep(random.uniform(0, min(0.1 * 2**commit.attempt, LONGEST_WAIT)))  # noqa: S311 - jitter, not a secret
+            self._require_another_try(batch, mode, commit, conflict)
             commit = commit.again()
 
-    def _attempt(self, rows: DataFrame, mode: WriteMode, commit: Commit) -> tuple[int | None, ConflictError | None]:
+    def _attempt(self, batch: Batch, mode: WriteMode, commit: Commit) -> tuple[int | None, WriteConflictError | None]:
         # Decided anew each time: the table may have come into being, or changed, since the last try.
-        step = self._step(self.table(), mode)
+        table = self.target()
+        step = step_for(self, table, mode, batch.findings, repeats=batch.repeats)
         failpoints.reach("before_commit")
         try:
             with explained("load"):
-                rows_read = step.write(rows, commit)
-        except ConflictError as conflict:
+                widen(self, batch.rows, table, mode)
+                rows_read = step.write(aligned(self, batch.rows, table, mode), commit)
+                if self.table:
+                    register(batch.rows.sparkSession, self.table, self.path)
+        except WriteConflictError as conflict:
             return None, conflict
         failpoints.reach("after_commit")
         return rows_read, None
 
-    def _step(self, table: Table | None, mode: WriteMode) -> Save | Merge:
-        if mode is WriteMode.UPSERT:
-            return self._upsert(table)
-        verb = "replace all rows of" if mode is WriteMode.OVERWRITE else "append to"
-        return Save(
-            path=self.path,
-            mode="overwrite" if mode is WriteMode.OVERWRITE else "append",
-            partition_by=self.partition_by or (),
-            options=self._save_options(table),
-            action=f"{verb} {self.path}" if table else f"create {self.path}",
-        )
+    def _require_another_try(self, batch: Batch, mode: WriteMode, commit: Commit, conflict: WriteConflictError) -> None:
+        reaction = conflict.reaction(mode)
+        if reaction is Reaction.STOP or commit.attempt >= self.max_commit_attempts:
+            raise conflict.after(commit.attempt)
+        if reaction is Reaction.REPLAN:
+            check_fit(self, batch.rows, self.target(), mode)
+        time.sleep(random.uniform(0, min(0.1 * 2**commit.attempt, LONGEST_WAIT)))  # noqa: S311 - jitter, not a secret
 
-    def _upsert(self, table: Table | None) -> Save | Merge:
-        plan = MergePlan(
-            keys=self.merge_keys or (),
-            update_when=Condition(self.update_condition) if self.update_condition else None,
-            delete_when=Condition(self.delete_condition) if self.delete_condition else None,
-        )
-        if table is not None:
-            return Merge(path=self.path, plan=plan, action=f"merge into {self.path} by {', '.join(plan.keys)}")
-        # Must fail when another writer made the table meanwhile: appending there would double keys.
-        return Save(
-            path=self.path,
-            mode="errorifexists",
-            partition_by=self.partition_by or (),
-            options=self._save_options(None),
-            keep=plan.rows_to_insert(),
-            action=f"create {self.path}",
-        )
-
-    def _save_options(self, table: Table | None) -> dict[str, str]:
-        options = self.spark_options()
-        if table is None and self.enable_change_data_feed:
-            options["delta.enableChangeDataFeed"] = "true"
-        return options
-
-    def _check_keys(self, rows: DataFrame, mode: WriteMode) -> None:
-        there = {name.lower() for name in rows.columns}
-        wanted = {"mergeKeys": self.merge_keys if mode is WriteMode.UPSERT else None, "partitionBy": self.partition_by}
-        for option, names in wanted.items():
-            for name in names or ():
-                if name.lower() not in there:
-                    raise ColumnNotFoundError(name, rows.columns, where=f"load.{option}")
-
-    def _check_fit(self, rows: DataFrame, table: Table, mode: WriteMode) -> None:
-        if self.partition_by and self.partition_by != table.partition_columns:
-            there = list(table.partition_columns)
-            raise ConfigError(
-                f"partitionBy is {list(self.partition_by)}, but {self.path} is partitioned by {there}.",
-                hint="Leave partitionBy out, or write to another path.",
-            )
-        ours, theirs = ({name.lower(): name for name in names} for names in (rows.columns, _names(table)))
-        new = [ours[name] for name in ours if name not in theirs]
-        if new and self.spark_options().get("mergeSchema") != "true":
-            raise ConfigError(
-                f"{self.path} has no column {', '.join(map(repr, new))}.",
-                hint=f"Drop it with a dropColumns transform. Columns there: {', '.join(_names(table))}.",
-            )
-        missing = [theirs[name] for name in theirs if name not in ours]
-        if missing and mode is WriteMode.UPSERT:
-            raise ConfigError(
-                f"The rows lack {', '.join(map(repr, missing))}, which {self.path} has.",
-                hint="Add it with a withColumn transform.",
-            )
-
-    def _check_conditions(self, rows: DataFrame, mode: WriteMode) -> None:
-        given = {"updateCondition": self.update_condition, "deleteCondition": self.delete_condition}
-        if mode is not WriteMode.UPSERT or not any(given.values()):
-            return
-        target = rows.sparkSession.read.format("delta").load(self.path)
-        pair = rows.alias("source").crossJoin(target.alias("target"))
-        known = [*(f"source.{name}" for name in rows.columns), *(f"target.{name}" for name in target.columns)]
-        for option, condition in given.items():
-            if condition:
-                with explained(f"load.{option}", known):
-                    pair.where(condition)
-
-    def _result(self, commit: LoggedCommit, rows_read: int | None) -> LoadResult:
+    def _result(self, commit: LoggedCommit, rows_read: int | None, findings: Findings | None) -> LoadResult:
         result = LoadResult.of(commit, rows_read=rows_read)
-        if commit.parameters.get("mode") != "Overwrite" or commit.read_version is None:
+        if commit.version == 0 or commit.operation not in {"WRITE", "MERGE"}:
             return result
-        # An overwrite does not say how many rows it took away, but the version it replaced does.
-        return replace(result, rows_deleted=open_table(self.path, version=commit.read_version).rows)
+        before = open_table(self.path, version=commit.version - 1)
+        if commit.operation == "MERGE":
+            return replace(result, files_before=before.files.count, files_read=files_read(before, findings))
+        if commit.parameters.get("mode") == "Overwrite":
+            # An overwrite does not always say how many rows it took away, but the versions around it do.
+            gone = before.rows + result.rows_inserted - open_table(self.path, version=commit.version).rows
+            return replace(result, rows_deleted=gone)
+        return result
 
     def _nothing_landed(self, commit: Commit) -> LoadResult:
         if commit.mark is None:  # no rows, and nothing to remember: Delta makes no commit
@@ -225,16 +240,3 @@ class DeltaSink(Sink):
             f"The key {commit.key!r} did not land in {self.path}, although Spark raised no error.",
             hint="Run it again with the same key: it lands once.",
         )
-
-
-def _check_types(rows: DataFrame) -> None:
-    # Delta leaves such a column out without a word.
-    untyped = next((name for name, kind in rows.dtypes if kind == "void"), None)
-    if untyped is not None:
-        raise ConfigError(
-            f"Column {untyped!r} has no type: it is only NULL.", hint="Give it one, as CAST(NULL AS string)."
-        )
-
-
-def _names(table: Table) -> list[str]:
-    return [column.name for column in table.columns]

@@ -1,19 +1,19 @@
-"""The two ways a batch meets a Delta table, decided; each writes once."""
+"""The ways a batch meets a Delta table, decided; each writes once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from deltaworks.lake.sql import quoted
+from deltaworks.lake.sql import literal, quoted
 from deltaworks.spark.counting import counted
-from deltaworks.spark.stamp import stamped, write_options
+from deltaworks.spark.stamp import configured, stamp_conf, write_options
 from deltaworks.spark.statement import ROWS, run_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, DataFrameWriter
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.merge import MergePlan
@@ -21,30 +21,89 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Save:
-    """Write the rows as new files of the table, which is made when it is not there."""
+    """Write the rows as new files of the table."""
 
     path: str
-    mode: Literal["append", "overwrite", "errorifexists"]
-    partition_by: tuple[str, ...] = ()
+    mode: Literal["append", "overwrite"]
     options: Mapping[str, str] = field(default_factory=dict)
-    keep: str | None = None  # rows for which this is false are left out
+    conf: Mapping[str, str] = field(default_factory=dict)
+    partition_by: tuple[str, ...] = ()  # only where the partitioning may change
     action: str = ""
     statement: None = None
 
     def write(self, rows: DataFrame, commit: Commit) -> int | None:
-        """Write the rows in one commit; says how many came, where the commit itself will not."""
-        if self.keep is None:
-            self._save(rows, commit)
-            return None
-        passing, count = counted(rows)
-        self._save(passing.alias("source").where(self.keep), commit)
-        return count() or 0
-
-    def _save(self, rows: DataFrame, commit: Commit) -> None:
+        """Write the rows in one commit."""
         writer = rows.write.format("delta").mode(self.mode).options(**self.options, **write_options(commit))
-        if self.partition_by:
-            writer = writer.partitionBy(*self.partition_by)
-        writer.save(self.path)
+        with configured(rows.sparkSession, self.conf):
+            _partitioned(writer, self.partition_by).save(self.path)
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """Make the table with the rows in it; fails when another writer made it meanwhile."""
+
+    path: str
+    name: str | None = None  # in the session's catalog
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    conf: Mapping[str, str] = field(default_factory=dict)
+    keep: str | None = None  # rows for which this is false are left out
+    require: str | None = None  # a row for which this is not true fails the load
+    columns: tuple[str, ...] = ()  # those that get their values; none means all
+    action: str = ""
+
+    @property
+    def statement(self) -> str | None:
+        """The CREATE TABLE as people read it; none where no SQL is needed."""
+        return self._sql("the rows") if self.cluster_by else None
+
+    def write(self, rows: DataFrame, commit: Commit) -> int | None:
+        """Make the table in one commit; says how many rows came, where the commit itself will not."""
+        passing, count = counted(rows) if self.keep else (rows, lambda: None)
+        self._make(self._chosen(passing), commit)
+        return (count() or 0) if self.keep else None
+
+    def _chosen(self, rows: DataFrame) -> DataFrame:
+        kinds = dict(rows.dtypes)
+        if self.keep:
+            rows = rows.alias("source").where(self.keep)
+        if self.require:
+            message = f"a row is outside replaceWhere: {self.require}"
+            rows = rows.where(f"assert_true({self.require}, {literal(message)}) IS NULL")
+        if not self.columns:
+            return rows
+        wanted = {name.lower() for name in self.columns}
+        nothing = {name: f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in kinds.items()}
+        return rows.selectExpr(*(quoted(name) if name.lower() in wanted else nothing[name] for name in kinds))
+
+    def _make(self, rows: DataFrame, commit: Commit) -> None:
+        if self.cluster_by:  # which no DataFrame writer can do
+            with configured(rows.sparkSession, {**self.conf, **stamp_conf(commit)}):
+                run_over(rows, self._sql(ROWS))
+            return
+        options = {**self.options, **self.properties, **write_options(commit)}
+        writer = rows.write.format("delta").mode("errorifexists").options(**options)
+        writer = _partitioned(writer, self.partition_by)
+        with configured(rows.sparkSession, self.conf):
+            if self.name:
+                writer.saveAsTable(self.name)
+            else:
+                writer.save(self.path)
+
+    def _sql(self, rows: str) -> str:
+        properties = {**self.properties, **self.options}
+        given = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
+        return "\n".join(
+            [
+                f"CREATE TABLE {self.name or path_name(self.path)} USING delta",
+                f"CLUSTER BY ({', '.join(map(quoted, self.cluster_by))})",
+                *([f"TBLPROPERTIES ({given})"] if given else []),
+                f"AS SELECT * FROM {rows}",
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +112,24 @@ class Merge:
 
     path: str
     plan: MergePlan
+    conf: Mapping[str, str] = field(default_factory=dict)
     action: str = ""
 
     @property
     def statement(self) -> str:
         """The MERGE as people read it."""
-        return self.plan.to_sql(self._target, "the rows")
+        return self.plan.to_sql(path_name(self.path), "the rows")
 
     def write(self, rows: DataFrame, commit: Commit) -> None:
         """Merge the rows in one commit."""
-        with stamped(rows.sparkSession, commit):
-            run_over(rows, self.plan.to_sql(self._target, ROWS))
+        with configured(rows.sparkSession, {**self.conf, **stamp_conf(commit)}):
+            run_over(rows, self.plan.to_sql(path_name(self.path), ROWS))
 
-    @property
-    def _target(self) -> str:
-        return f"delta.{quoted(self.path)}"
+
+def path_name(path: str) -> str:
+    """A table by its path, as SQL names it."""
+    return f"delta.{quoted(path)}"
+
+
+def _partitioned(writer: DataFrameWriter, columns: tuple[str, ...]) -> DataFrameWriter:
+    return writer.partitionBy(*columns) if columns else writer

@@ -12,14 +12,18 @@ from deltaworks.lake.schema import columns
 from deltaworks.lake.storage import local_path
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.counting import counted
-from deltaworks.spark.sinks.base import Sink, WritePlan
+from deltaworks.spark.sinks.base import Sink, WritePlan, beside
+from deltaworks.spark.sinks.delta import DeltaSink
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, DataFrameWriter
+    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.spark.batch import Batch
+    from deltaworks.spark.look import Findings
 
 
 class FileSink(Sink):
@@ -44,15 +48,23 @@ class FileSink(Sink):
         if mode is WriteMode.UPSERT:
             raise problem("Files cannot be upserted", "Use Append or Overwrite, or a DeltaLake sink.")
 
-    def plan(self, rows: DataFrame, mode: WriteMode) -> WritePlan:
+    def scratch(self, run_id: str) -> str:
+        """Beside the folder, under a name that Spark does not read."""
+        return beside(self.path, f".{{}}.{run_id}.staging")
+
+    def aside(self, session: Callable[[], SparkSession]) -> Sink:
+        """A Delta table of the same name with `_aside` after it."""
+        return DeltaSink(sinkType="DeltaLake", path=beside(self.path, "{}_aside"), credentialId=self.credential_id)
+
+    def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say which files would be written."""
         verb = "replace" if mode is WriteMode.OVERWRITE else "add to"
         action = f"{verb} the {self.format} files in {self.path}"
         return WritePlan(target=self.path, version=None, action=action, columns=columns(rows.schema.json()))
 
-    def write(self, rows: DataFrame, mode: WriteMode, commit: Commit) -> LoadResult:
+    def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
         """Write the files; when replacing, the old ones stay until the new ones are whole."""
-        passing, count = counted(rows)
+        passing, count = counted(batch.rows)
         local = local_path(self.path)
         if mode is WriteMode.OVERWRITE and local is not None:
             _require_replaceable(local)

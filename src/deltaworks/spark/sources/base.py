@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from deltaworks.lake.model import FileModel, Flag
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -36,6 +38,10 @@ class Source(Connector, ABC):
     @abstractmethod
     def place(self) -> str:
         """The path it reads, by which pipelines are put in order."""
+
+    def located(self, session: Callable[[], SparkSession]) -> Self:
+        """This source with its path known; a session is asked for only where a name has to be looked up."""
+        return self
 
     @property
     def repeats(self) -> bool:

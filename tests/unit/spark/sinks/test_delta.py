@@ -53,18 +53,24 @@ def test_our_own_marks_cannot_be_set(option: str) -> None:
 
 
 def test_other_options_are_handed_on() -> None:
-    assert sink(options={"mergeSchema": True}).spark_options() == {"mergeSchema": "true"}
+    assert sink(options={"maxRecordsPerFile": 5}).spark_options() == {"maxRecordsPerFile": "5"}
+
+
+@pytest.mark.parametrize("option", ["mergeSchema", "OVERWRITESCHEMA", "replaceWhere", "partitionOverwriteMode"])
+def test_an_option_that_is_a_key_is_asked_for_there(option: str) -> None:
+    with pytest.raises(ValidationError, match=f"The option {option!r} is a key of its own"):
+        sink(options={option: "x"})
 
 
 def test_a_table_that_is_not_there_yet_is_none(tmp_path: Path) -> None:
-    assert sink(tmp_path / "orders").table() is None
+    assert sink(tmp_path / "orders").target() is None
 
 
 def test_a_table_is_seen_as_it_is_now(tmp_path: Path) -> None:
     append(tmp_path)
     append(tmp_path)
 
-    table = sink(tmp_path).table()
+    table = sink(tmp_path).target()
 
     assert table is not None
     assert table.version == 1

@@ -30,7 +30,7 @@ def test_files_cannot_be_upserted() -> None:
 
 
 def test_files_have_no_table_and_take_no_keys() -> None:
-    assert sink().table() is None
+    assert sink().target() is None
     assert not sink().takes_keys
     assert sink().place == "out"
 

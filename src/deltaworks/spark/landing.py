@@ -1,0 +1,96 @@
+"""From rows to a table: looked at once, judged, set aside where asked, then written."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from deltaworks import failpoints
+from deltaworks.errors import RunError
+from deltaworks.lake.expectation import OnFailure, all_kept
+from deltaworks.runs.result import Kept
+from deltaworks.spark.aside import set_aside
+from deltaworks.spark.batch import Batch, staged
+from deltaworks.spark.errors import explained
+from deltaworks.spark.look import look
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from deltaworks.lake.commit import Commit
+    from deltaworks.lake.expectation import Expectation
+    from deltaworks.lake.mode import WriteMode
+    from deltaworks.runs.result import LoadResult
+    from deltaworks.spark.look import Findings, Keys
+    from deltaworks.spark.sinks import Sink
+
+
+def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Sequence[Expectation] = ()) -> LoadResult:
+    """Write a batch, after one look at it where the sink or a rule has to know something first."""
+    keys = sink.keys_to_look_at(mode)
+    if keys is None and not rules:
+        return sink.write(batch, mode, commit)
+    again = nullcontext(batch.rows) if batch.repeats else staged(batch.rows, sink.scratch(commit.run_id))
+    with again as rows:
+        findings = _looked(rows, keys, rules)
+        if findings.aside:
+            set_aside(sink, rows, rules, commit)
+            failpoints.reach("after_aside")
+        kept = rows.where(all_kept(rules)) if rules else rows
+        result = sink.write(Batch(rows=kept, repeats=True, findings=findings), mode, commit)
+    return _counted(result, rules, findings)
+
+
+def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:
+    """What one look at the rows tells; none where nothing has to be known. Refuses what a load would refuse."""
+    keys = sink.keys_to_look_at(mode)
+    return _looked(rows, keys, rules) if keys or rules else None
+
+
+def _looked(rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> Findings:
+    with explained("expect" if rules else "load", rows.columns):
+        findings = look(rows, rules, keys)
+    _require_kept(rows, rules, findings)
+    return findings
+
+
+class BrokenRuleError(RunError):
+    """Rows do not keep a rule whose `onFailure` is `fail`; nothing was written."""
+
+    def __init__(self, rule: Expectation, count: int, of: int, samples: Sequence[str]) -> None:
+        super().__init__(
+            f"expect: {count:,} of {of:,} rows do not keep {rule.name!r} ({rule.check}), such as {'; '.join(samples)}.",
+            hint="Nothing was written. Mend the rows, or give the rule onFailure: drop or setAside.",
+        )
+        self.rule, self.count = rule.name, count
+
+
+def _require_kept(rows: DataFrame, rules: Sequence[Expectation], findings: Findings) -> None:
+    for rule in rules:
+        count = findings.broken[rule.name]
+        if count and rule.on_failure is OnFailure.FAIL:
+            raise BrokenRuleError(rule, count, findings.rows, _samples(rows, rule))
+
+
+MOST_SHOWN = 3
+
+
+def _samples(rows: DataFrame, rule: Expectation) -> list[str]:
+    found = rows.where(f"NOT {rule.kept}").limit(MOST_SHOWN).selectExpr("to_json(struct(*)) AS row").collect()
+    return [row["row"] for row in found]
+
+
+def _counted(result: LoadResult, rules: Sequence[Expectation], findings: Findings) -> LoadResult:
+    if result.already_landed:
+        return result
+    kept = tuple(Kept(rule.name, rule.on_failure.value, findings.broken[rule.name]) for rule in rules)
+    return replace(
+        result,
+        rows_read=findings.rows,
+        rows_set_aside=findings.aside,
+        rows_dropped=findings.rows - findings.kept - findings.aside,
+        expectations=kept,
+    )

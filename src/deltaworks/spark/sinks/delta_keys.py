@@ -1,0 +1,59 @@
+"""Null and repeated keys of an upsert: refused, matched, or settled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaworks.errors import RunError
+from deltaworks.lake.mode import WriteMode
+from deltaworks.spark.look import repeated
+from deltaworks.spark.newest import newest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from deltaworks.spark.batch import Batch
+    from deltaworks.spark.sinks.delta import DeltaSink
+
+
+class NullKeysError(RunError):
+    """Rows have no key, and the file says that they must."""
+
+    def __init__(self, count: int, keys: Sequence[str]) -> None:
+        super().__init__(
+            f"load: {count:,} rows have a null in mergeKeys ({', '.join(keys)}).",
+            hint="Nothing was written. Mend the rows, or write onNullKeys: match.",
+        )
+        self.count = count
+
+
+class DuplicateKeysError(RunError):
+    """Several rows have the same key: which of them to write is not for us to guess."""
+
+    def __init__(self, count: int, named: Sequence[tuple[str, int]]) -> None:
+        shown = ", ".join(f"{key} {times} times" for key, times in named)
+        more = f" and {count - len(named):,} more" if count > len(named) else ""
+        super().__init__(
+            f"load: {count:,} keys are there more than once: {shown}{more}.",
+            hint="Nothing was written. Mend the rows, or write onDuplicateKeys: keepNewest with orderBy.",
+        )
+        self.keys = tuple(named)
+
+
+def chosen(sink: DeltaSink, batch: Batch, mode: WriteMode) -> tuple[DataFrame, int]:
+    """The rows to write, each key once, and how many older ones were left out; refuses what the file refuses."""
+    keys, found = sink.merge_keys or (), batch.findings
+    if mode is not WriteMode.UPSERT:
+        return batch.rows, 0
+    if found is None:
+        trusted = sink.on_duplicate_keys == "fail"
+        return (batch.rows if trusted else newest(batch.rows, keys, sink.order_by or ())), 0
+    if found.null_keys and sink.on_null_keys == "fail":
+        raise NullKeysError(found.null_keys, keys)
+    if not found.repeated_keys:
+        return batch.rows, 0
+    if sink.on_duplicate_keys == "fail":
+        raise DuplicateKeysError(found.repeated_keys, repeated(batch.rows, keys))
+    return newest(batch.rows, keys, sink.order_by or ()), found.surplus

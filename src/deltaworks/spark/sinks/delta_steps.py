@@ -1,0 +1,148 @@
+"""From a Delta sink, the table as it is and what is known of the batch, to the one step that writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from deltaworks.lake.fit import holds_all
+from deltaworks.lake.merge import Condition, MergePlan
+from deltaworks.lake.mode import WriteMode
+from deltaworks.lake.reach import Reach, conditions, files_within
+from deltaworks.spark.catalog import spelled as spelled_name
+from deltaworks.spark.connector import spelled
+from deltaworks.spark.sinks.delta_rules import PROPERTIES
+from deltaworks.spark.sinks.delta_write import Create, Merge, Save
+
+if TYPE_CHECKING:
+    from deltaworks.lake.table import Table
+    from deltaworks.spark.look import Findings
+    from deltaworks.spark.sinks.delta import DeltaSink
+
+
+def step_for(
+    sink: DeltaSink, table: Table | None, mode: WriteMode, findings: Findings | None = None, *, repeats: bool = False
+) -> Save | Create | Merge:
+    """Decide the one write that does what the file says to the table as it is."""
+    if table is None:
+        return _create(sink, mode)
+    if mode is WriteMode.UPSERT:
+        return _merge(sink, table, findings, repeats=repeats)
+    return _save(sink, mode)
+
+
+def files_read(table: Table, findings: Findings | None) -> int:
+    """How many of the table's files can hold a key of the batch."""
+    reaches = _reaches(table, findings)
+    return files_within(table.file_statistics, reaches) if reaches else table.files.count
+
+
+def _save(sink: DeltaSink, mode: WriteMode) -> Save:
+    overwrite = mode is WriteMode.OVERWRITE
+    options = sink.spark_options()
+    if sink.merge_schema:
+        options["mergeSchema"] = "true"
+    if sink.replace_where:
+        options["replaceWhere"] = sink.replace_where
+    if overwrite:
+        # Said always, so that a session's own setting does not decide what is replaced.
+        options["partitionOverwriteMode"] = sink.partition_overwrite_mode or "static"
+    if sink.overwrite_schema:
+        options["overwriteSchema"] = "true"
+    return Save(
+        path=sink.path,
+        mode="overwrite" if overwrite else "append",
+        options=options,
+        conf=_write_conf(sink),
+        partition_by=(sink.partition_by or ()) if sink.overwrite_schema else (),
+        action=f"{_verb(sink, mode)} {_name(sink)}",
+    )
+
+
+def _verb(sink: DeltaSink, mode: WriteMode) -> str:
+    if mode is WriteMode.APPEND:
+        return "append to"
+    if sink.replace_where:
+        return f"replace the rows where {sink.replace_where} of"
+    return (
+        "replace the partitions of these rows in"
+        if sink.partition_overwrite_mode == "dynamic"
+        else ("replace all rows of")
+    )
+
+
+def _create(sink: DeltaSink, mode: WriteMode) -> Create:
+    return Create(
+        path=sink.path,
+        name=spelled_name(sink.table) if sink.table else None,
+        partition_by=sink.partition_by or (),
+        cluster_by=sink.cluster_by or (),
+        properties=properties(sink),
+        options=sink.spark_options(),
+        conf=_write_conf(sink),
+        keep=_merge_plan(sink).rows_to_insert() if mode is WriteMode.UPSERT else None,
+        require=sink.replace_where,
+        columns=sink.insert_columns or (),
+        action=f"create {_name(sink)}",
+    )
+
+
+def _merge(sink: DeltaSink, table: Table, findings: Findings | None, *, repeats: bool) -> Merge:
+    plan = _merge_plan(sink)
+    if findings is not None:
+        within = conditions(_reaches(table, findings))
+        plan = replace(plan, null_keys=findings.null_keys > 0, within=within)
+    # Rows that are the same however often they are read need not be copied first.
+    conf = {"spark.databricks.delta.merge.materializeSource": "none"} if repeats else {}
+    action = f"merge into {_name(sink)} by {', '.join(plan.keys)}"
+    return Merge(path=sink.path, plan=plan, conf={**_write_conf(sink), **conf}, action=action)
+
+
+def _merge_plan(sink: DeltaSink) -> MergePlan:
+    return MergePlan(
+        keys=sink.merge_keys or (),
+        update_when=Condition(sink.update_condition) if sink.update_condition else None,
+        delete_when=Condition(sink.delete_condition) if sink.delete_condition else None,
+        update_columns=sink.update_columns or (),
+        insert_columns=sink.insert_columns or (),
+        evolve=sink.merge_schema,
+    )
+
+
+def _reaches(table: Table, findings: Findings | None) -> tuple[Reach, ...]:
+    """The reach of each key, in the type that the table has for it; left out where that could lose a match."""
+    kinds = {column.name.lower(): column.type for column in table.columns}
+    found = findings.reaches if findings else ()
+    return tuple(
+        replace(reach, kind=kinds[reach.column.lower()])
+        for reach in found
+        if reach.kind == kinds.get(reach.column.lower()) or _is_whole(kinds.get(reach.column.lower(), ""), reach.kind)
+    )
+
+
+def _is_whole(there: str, incoming: str) -> bool:
+    return "int" in there and "int" in incoming and holds_all(there, incoming)
+
+
+def properties(sink: DeltaSink) -> dict[str, str]:
+    """The table properties the file asks for."""
+    named = {key: getattr(sink, field) for field, key in PROPERTIES.items() if getattr(sink, field) is not None}
+    return {key: spelled(value) for key, value in {**sink.table_properties, **named}.items()}
+
+
+def _write_conf(sink: DeltaSink) -> dict[str, str]:
+    """What Delta takes only from the session's configuration."""
+    conf: dict[str, str] = {}
+    shuffled = sink.optimize_write if sink.optimize_write is not None else (sink.target_file_size and True)
+    if shuffled is not None:
+        conf["spark.databricks.delta.optimizeWrite.enabled"] = spelled(shuffled)
+    if sink.auto_compact is not None:
+        conf["spark.databricks.delta.autoCompact.enabled"] = spelled(sink.auto_compact)
+    if sink.target_file_size is not None:
+        conf["spark.databricks.delta.optimizeWrite.binSize"] = f"{max(1, sink.target_file_size >> 20)}m"
+        conf["spark.databricks.delta.autoCompact.maxFileSize"] = str(sink.target_file_size)
+    return conf
+
+
+def _name(sink: DeltaSink) -> str:
+    return sink.table or sink.path
