@@ -107,12 +107,22 @@ def test_a_small_input_is_sent_to_every_executor_when_asked(
     assert "BroadcastHashJoin" in capsys.readouterr().out
 
 
+def test_keys_of_different_types_are_refused_with_both(spark: SparkSession) -> None:
+    rows, there = frame(spark, {"id": 1}), frame(spark, {"id": "1", "n": 1})
+
+    with pytest.raises(ConfigError, match="'id' is bigint in the rows and string in 'x'"):
+        applied(rows, "join", {"x": there}, input="x", on="id")
+
+
+BOTH = "input.id, input.currency, input.amount, rates.CURRENCY, rates.rate"
+
+
 @pytest.mark.parametrize(
     ("wrong", "columns"),
     [
         ({"on": "nope"}, "id, currency, amount"),
         ({"on": "currency", "columns": ["nope"]}, "CURRENCY, rate"),
-        ({"condition": "input.id = rates.nope", "columns": "rate"}, "id, currency, amount, CURRENCY, rate"),
+        ({"condition": "input.id = rates.nope", "columns": "rate"}, BOTH),
     ],
 )
 def test_a_column_that_is_not_there_is_refused(spark: SparkSession, wrong: dict[str, Any], columns: str) -> None:

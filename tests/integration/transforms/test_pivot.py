@@ -80,3 +80,10 @@ def test_a_column_that_is_not_there_is_refused(spark: SparkSession) -> None:
 
     with pytest.raises(ConfigError, match="no column 'nope'"):
         applied(sales(spark), "pivot", column="nope", values=[1], aggregations=count)
+
+
+def test_a_value_the_column_cannot_have_is_refused(spark: SparkSession) -> None:
+    count = [{"column": "*", "function": "count"}]
+
+    with pytest.raises(ConfigError, match="'de' is no value of column 'y', a bigint"):
+        applied(sales(spark), "pivot", column="y", values=[2023, "de"], aggregations=count)

@@ -67,6 +67,7 @@ def test_its_own_functions_reach_the_executors(spark: SparkSession, tmp_path: Pa
         ("def run(rows):\n    pass", ConfigError, "steps_bad:run returned a NoneType, not a DataFrame"),
         ("def run():\n    pass", ConfigError, "cannot be called like this: too many positional arguments"),
         ("def run(rows):\n    1 / 0", RunError, r"failed in steps_bad\.py, line 2: ZeroDivisionError"),
+        ("import json\ndef run(rows):\n    json.loads('')", RunError, r"failed in steps_bad\.py, line 3: JSONDecodeE"),
         ("def run(rows):\n    return rows.select('nope')", ConfigError, "There is no column 'nope'"),
     ],
 )

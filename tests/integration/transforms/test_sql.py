@@ -46,11 +46,18 @@ def test_a_query_sees_the_inputs_it_lists(spark: SparkSession) -> None:
     assert collected(found) == [{"id": 1, "x": 5, "y": 7}]
 
 
-def test_an_input_that_was_not_listed_is_not_there(spark: SparkSession) -> None:
+def test_an_input_that_was_not_listed_is_refused_with_the_line_to_add(spark: SparkSession) -> None:
     inputs = {"more": frame(spark, {"id": 1})}
 
+    with pytest.raises(ConfigError, match="names 'more', which its `inputs` do not list") as caught:
+        applied(frame(spark, {"id": 1}), "sql", inputs, query="SELECT * FROM input, more")
+
+    assert caught.value.hint == "Add it: inputs: [more]."
+
+
+def test_another_mistake_in_a_query_is_told_as_spark_tells_it(spark: SparkSession) -> None:
     with pytest.raises(ConfigError, match="`more` cannot be found"), explained("transform[0] sql"):
-        applied(frame(spark, {"id": 1}), "sql", inputs, query="SELECT * FROM more")
+        applied(frame(spark, {"id": 1}), "sql", query="SELECT * FROM more")
 
 
 def test_it_says_the_query_on_one_line() -> None:

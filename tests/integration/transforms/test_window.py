@@ -72,3 +72,11 @@ def test_a_column_that_is_not_there_is_refused(spark: SparkSession, wrong: dict[
 def test_two_columns_of_one_name_are_refused(spark: SparkSession) -> None:
     with pytest.raises(ConfigError, match="Two columns would be called 'X'"):
         applied(sales(spark), "window", columns={"x": "sum(n)", "X": "count(*)"})
+
+
+@pytest.mark.parametrize("wrong", [{"columns": {"x": "n + 1"}}, {"frame": "BETWEEN 1 AND 2"}])
+def test_what_is_no_window_is_refused_with_how_to_write_one(spark: SparkSession, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="This is no window: add x = ") as caught:
+        applied(sales(spark), "window", **({"columns": {"x": "sum(n)"}} | wrong))
+
+    assert "OVER w" in caught.value.hint

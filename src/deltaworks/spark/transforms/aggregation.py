@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from deltaworks.lake.model import Columns, FileModel, FromText, problem
 from deltaworks.lake.sql import quoted
@@ -32,6 +32,12 @@ Function = Literal[
 ]
 
 
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise problem(f"{value:g} is not between 0 and 1", "Write 0.5 for the median.")
+    return value
+
+
 class Aggregation(FileModel):
     """One value per group."""
 
@@ -46,7 +52,7 @@ class Aggregation(FileModel):
     order_by: Columns | None = None
     """The order of the rows, for `first`, `last` and `collect`; a null comes after everything for `first` and
     `collect`, before everything for `last`. A tie is decided by the value."""
-    percentage: Annotated[float, Field(ge=0, le=1)] | None = None
+    percentage: Annotated[float, AfterValidator(_share)] | None = None
     """Which `percentile`: 0.5 is the median."""
 
     @model_validator(mode="after")

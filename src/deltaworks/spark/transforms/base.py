@@ -10,6 +10,7 @@ from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Step
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.errors import ColumnNotFoundError
+from deltaworks.spark.kinds import fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,6 +63,13 @@ def column_of(rows: DataFrame, name: str) -> StructField:
     """The column of that name, which ignores case; refuses a name that is not there."""
     require_columns(rows, [name])
     return next(field for field in rows.schema if field.name.lower() == name.lower())
+
+
+def require_fit(ours: StructField, theirs: StructField, name: str, *, hint: str) -> None:
+    """Refuse a column whose types in the rows and in an input do not go together, saying both."""
+    if not fit(ours.dataType, theirs.dataType):
+        here, there = ours.dataType.simpleString(), theirs.dataType.simpleString()
+        raise ConfigError(f"Column {ours.name!r} is {here} in the rows and {there} in {name!r}.", hint=hint)
 
 
 def said_twice(names: Iterable[str]) -> str | None:

@@ -10,7 +10,15 @@ from deltaworks.lake.model import Columns, Flag, problem
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.errors import explained
 from deltaworks.spark.statement import ROWS, other, run_over
-from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, refuse_twice, require_columns
+from deltaworks.spark.transforms.base import (
+    NO_INPUTS,
+    Inputs,
+    Transform,
+    column_of,
+    refuse_twice,
+    require_columns,
+    require_fit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,13 +67,20 @@ class Join(Transform):
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows with what was found beside them."""
         there = inputs[self.input]
-        require_columns(rows, self._keys)
-        require_columns(there, (*self._keys, *(self.columns or ())))
+        self._check(rows, there)
         statement = self.to_sql(rows.columns, there.columns)
-        with explained(self.condition or "on", (*rows.columns, *there.columns)):
+        sides = {"input": rows, self.input: there}
+        with explained(self.condition or "on", [f"{side}.{name}" for side in sides for name in sides[side].columns]):
             joined = run_over(rows, statement, {self.input: there})
             _ = joined.schema  # Spark Connect finds mistakes only when asked for the schema
             return joined
+
+    def _check(self, rows: DataFrame, there: DataFrame) -> None:
+        require_columns(rows, self._keys)
+        require_columns(there, (*self._keys, *(self.columns or ())))
+        for key in self._keys:
+            hint = "Cast the rows with a cast transform before this, or write a `condition` that casts."
+            require_fit(column_of(rows, key), column_of(there, key), self.input, hint=hint)
 
     def to_sql(self, ours: Sequence[str], theirs: Sequence[str]) -> str:
         """Spell it as one SELECT over two sides with these columns."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.model import FromText
 from deltaworks.lake.sql import literal, quoted
 from deltaworks.spark.connector import spelled
@@ -16,7 +17,7 @@ from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, column_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 Value = str | bool | int | float
 
@@ -43,7 +44,9 @@ class Pivot(Grouping):
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """One row per group."""
         self._require(rows)
-        return run_over(rows, self.to_sql(column_of(rows, self.column).dataType.simpleString()))
+        kind = column_of(rows, self.column).dataType.simpleString()
+        self._refuse_other_values(rows.sparkSession, kind)
+        return run_over(rows, self.to_sql(kind))
 
     def to_sql(self, kind: str) -> str:
         """Spell it as one SELECT over a column of this type."""
@@ -52,6 +55,12 @@ class Pivot(Grouping):
     def describe(self) -> str:
         """Numbers, groups and values."""
         return f"{self._said()}, for each {self.column} of {', '.join(map(spelled, self.values))}"
+
+    def _refuse_other_values(self, spark: SparkSession, kind: str) -> None:
+        wrong = ", ".join(f"try_cast({literal(spelled(value))} AS {kind}) IS NULL" for value in self.values)
+        (found,) = spark.sql(f"SELECT {wrong}").collect()  # constants: no row is read
+        for value in (value for value, is_wrong in zip(self.values, found, strict=True) if is_wrong):
+            raise ConfigError(f"{value!r} is no value of column {self.column!r}, a {kind}.", hint="Change `values`.")
 
     def _cells(self, kind: str) -> Iterator[str]:
         for value in self.values:

@@ -81,7 +81,11 @@ class Python(Transform):
         except (DeltaworksError, PySparkException, Py4JError):
             raise
         except Exception as error:
-            place = extract_tb(error.__traceback__)[-1]
-            where = f"{Path(place.filename).name}, line {place.lineno}"
-            message = f"{self.function} failed in {where}: {type(error).__name__}: {error}"
+            message = f"{self.function} failed in {self._place(error)}: {type(error).__name__}: {error}"
             raise RunError(message, hint="Mend the function; nothing was written.") from error
+
+    def _place(self, error: Exception) -> str:
+        frames = extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).is_relative_to(self._folder)]
+        frame = (own or frames)[-1]
+        return f"{Path(frame.filename).name}, line {frame.lineno}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.model import FromText
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.statement import ROWS, other, run_over
 from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
 
 if TYPE_CHECKING:
+    from pyspark.errors import AnalysisException
     from pyspark.sql import DataFrame
 
 
@@ -30,7 +32,15 @@ class Sql(Transform):
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The result of the query."""
-        return run_over(rows, self.to_sql(), {name: inputs[name] for name in self.inputs})
+        from pyspark.errors import AnalysisException
+
+        try:
+            found = run_over(rows, self.to_sql(), {name: inputs[name] for name in self.inputs})
+            _ = found.schema  # Spark Connect finds mistakes only when asked for the schema
+        except AnalysisException as error:
+            self._refuse_unlisted(error, inputs)
+            raise
+        return found
 
     def to_sql(self) -> str:
         """The query, after the names it may use."""
@@ -38,6 +48,12 @@ class Sql(Transform):
         tables = ", ".join(f"{name} AS (SELECT * FROM {table})" for name, table in named.items())
         # In brackets, so that a query with its own WITH still finds them.
         return f"WITH {tables} SELECT * FROM (\n{self.query}\n)"
+
+    def _refuse_unlisted(self, error: AnalysisException, inputs: Inputs) -> None:
+        missing = (error.getMessageParameters() or {}).get("relationName", "").replace("`", "")
+        if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND" and missing in inputs:
+            hint = f"Add it: inputs: [{', '.join([*self.inputs, missing])}]."
+            raise ConfigError(f"The query names {missing!r}, which its `inputs` do not list.", hint=hint) from error
 
     def describe(self) -> str:
         """The query on one line."""

@@ -8,11 +8,12 @@ from pydantic import Field
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Flag, FromText
-from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_fit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType
+
+_HINT = "Cast the rows with a cast transform before this, or cast the input in a sql transform."
 
 
 class Union(Transform):
@@ -48,13 +49,8 @@ class Union(Transform):
         theirs = {field.name.lower(): field for field in more.schema}
         if not self.allow_missing and ours.keys() != theirs.keys():
             _refuse_missing(sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys()), name)
-        for key in ours.keys() & theirs.keys():
-            if not _fit(ours[key].dataType, theirs[key].dataType):
-                here, there = (side[key].dataType.simpleString() for side in (ours, theirs))
-                raise ConfigError(
-                    f"Column {ours[key].name!r} is {here} in the rows and {there} in {name!r}.",
-                    hint="Cast the rows with a cast transform before this, or cast the input in a sql transform.",
-                )
+        for key in (key for key in ours if key in theirs):
+            require_fit(ours[key], theirs[key], name, hint=_HINT)
 
 
 def _refuse_missing(there: list[str], here: list[str], name: str) -> None:
@@ -62,20 +58,3 @@ def _refuse_missing(there: list[str], here: list[str], name: str) -> None:
     lacking += [f"the rows have no column {', '.join(map(repr, here))}"] if here else []
     said = " and ".join(lacking)
     raise ConfigError(f"{said[0].upper()}{said[1:]}.", hint="Set `allowMissing: true` to fill it with nulls.")
-
-
-def _fit(left: DataType, right: DataType) -> bool:
-    """Whether Spark unites two types without guessing: the same, two numbers, or made of such."""
-    from pyspark.sql.types import ArrayType, MapType, NullType, NumericType, StructType
-
-    match left, right:
-        case (NullType(), _) | (_, NullType()) | (NumericType(), NumericType()):
-            return True
-        case StructType(), StructType():
-            others = {field.name.lower(): field.dataType for field in right}
-            return all(_fit(each.dataType, others.get(each.name.lower(), each.dataType)) for each in left)
-        case ArrayType(), ArrayType():
-            return _fit(left.elementType, right.elementType)
-        case MapType(), MapType():
-            return _fit(left.keyType, right.keyType) and _fit(left.valueType, right.valueType)
-    return left.simpleString() == right.simpleString()

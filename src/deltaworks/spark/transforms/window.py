@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Columns, FromText
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.statement import ROWS, run_over
@@ -42,9 +43,17 @@ class Window(Transform):
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows with the columns, each in its old place or at the end."""
+        from pyspark.errors import ParseException
+
         require_columns(rows, self.partition_by or ())
         refuse_twice(self.columns, hint="Give each another name.")
-        return run_over(rows, self.to_sql(rows.columns))
+        try:
+            found = run_over(rows, self.to_sql(rows.columns))
+            _ = found.schema  # Spark Connect finds mistakes only when asked for the schema
+        except ParseException as error:
+            hint = "A column is one function such as lag(amount), or an expression that says `OVER w` in it."
+            raise ConfigError(f"This is no window: {self.describe()}.", hint=hint) from error
+        return found
 
     def to_sql(self, there: Sequence[str]) -> str:
         """Spell it as one SELECT over rows with these columns."""
@@ -56,7 +65,7 @@ class Window(Transform):
         added = ", ".join(f"{name} = {each}" for name, each in self.columns.items())
         by = f" by {', '.join(self.partition_by)}" if self.partition_by else ""
         order = f" in order of {', '.join(self.order_by)}" if self.order_by else ""
-        return f"add {added}{by}{order}"
+        return f"add {added}{by}{order}" + (f", {self.frame}" if self.frame else "")
 
     def _window(self, there: Sequence[str]) -> list[str]:
         by = [f"PARTITION BY {', '.join(map(quoted, self.partition_by))}"] if self.partition_by else []
