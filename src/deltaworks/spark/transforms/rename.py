@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from deltaworks.lake.model import FromText
-from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_columns
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, refuse_twice, require_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +29,10 @@ class Rename(Transform):
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The same rows under the new names."""
         require_columns(rows, self.columns)
-        return rows.withColumnsRenamed(self.columns)
+        wanted = {old.lower(): new for old, new in self.columns.items()}
+        names = [wanted.get(name.lower(), name) for name in rows.columns]
+        refuse_twice(names, hint="Drop or rename the other one too.")
+        return rows.toDF(*names)
 
     def describe(self) -> str:
         """Old and new names."""
