@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.lake.sql import same_each_time
+from deltaworks.pipeline.afterwards import check_afterwards
 from deltaworks.pipeline.plan import Plan
 from deltaworks.spark.batch import Batch
 from deltaworks.spark.counting import counted
@@ -85,6 +86,7 @@ def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepar
     _check_rules(config, rows)
     with explained("load"):
         write = config.load.plan(rows, config.write_mode)
+        check_afterwards(config.load)
     plan = Plan(
         pipeline_id=config.pipeline_id,
         mode=config.write_mode.value,

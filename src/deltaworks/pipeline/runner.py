@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
+from deltaworks.pipeline.afterwards import carry_out
 from deltaworks.pipeline.keys import check_key, commit_for
 from deltaworks.pipeline.prepared import fixed, prepare
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.record import LOG, RunFolder, RunRecord, Status, new_run_id, now
-from deltaworks.runs.result import LoadResult, RunResult
+from deltaworks.runs.result import LoadResult, RunResult, StepResult
 from deltaworks.spark.progress import watched
 from deltaworks.vault.redaction import Redactor
 
@@ -51,7 +52,7 @@ def run_pipeline(run: Run) -> RunResult:
     running = _Running(run)
     with run_log(running.folder / LOG, running.record.run_id, run.redactor) as log:
         try:
-            result = running.load(log)
+            result, after = running.load(log)
         except BaseException as error:
             ours = running.closed(error)
             log.error("%s", ours, exc_info=error)
@@ -59,7 +60,11 @@ def run_pipeline(run: Run) -> RunResult:
                 raise
             raise ours from error
     return RunResult(
-        run_id=running.record.run_id, pipeline_id=run.config.pipeline_id, load=result, record=running.folder
+        run_id=running.record.run_id,
+        pipeline_id=run.config.pipeline_id,
+        load=result,
+        record=running.folder,
+        after=after,
     )
 
 
@@ -71,7 +76,7 @@ class _Running:
         self.record = _opened(run)
         self.folder = run.runs.save(self.record).parent
 
-    def load(self, log: logging.LoggerAdapter[logging.Logger]) -> LoadResult:
+    def load(self, log: logging.LoggerAdapter[logging.Logger]) -> tuple[LoadResult, tuple[StepResult, ...]]:
         """Read, transform and write; what landed is in the closed record."""
         started = time.monotonic()
         run = self.run
@@ -82,8 +87,16 @@ class _Running:
         )
         result = (landed or self._written(config, commit, log)).after(time.monotonic() - started)
         log.info("done: %s", result)
-        self._save(replace(self.record, versions=self.run.versions()).succeeded(result))
-        return result
+        self._save(replace(self.record, versions=self.run.versions()).landed(result))
+        after = () if result.already_landed else self._after(config, log)
+        self._save(self.record.succeeded(after))
+        return result, after
+
+    def _after(self, config: PipelineConfig, log: logging.LoggerAdapter[logging.Logger]) -> tuple[StepResult, ...]:
+        steps = carry_out(config.load, self.run.session, self._announce)
+        for step in steps:
+            log.info("%s", step)
+        return steps
 
     def _written(
         self, config: PipelineConfig, commit: Commit, log: logging.LoggerAdapter[logging.Logger]
@@ -100,10 +113,13 @@ class _Running:
 
     @contextmanager
     def _stage(self, name: str, log: logging.LoggerAdapter[logging.Logger], detail: str = "") -> Iterator[None]:
-        self.run.observer(Stage(self.run.config.pipeline_id, name, detail))
+        self._announce(name, detail)
         started = time.monotonic()
         yield
         log.info("%s took %.2f s %s", name, time.monotonic() - started, detail)
+
+    def _announce(self, name: str, detail: str = "") -> None:
+        self.run.observer(Stage(self.run.config.pipeline_id, name, detail))
 
     def closed(self, error: BaseException) -> DeltaworksError:
         """Close the record with what went wrong, as one of our errors with every secret hidden."""

@@ -15,11 +15,11 @@ from deltaworks.errors import ConfigError, SetupError, did_you_mean
 from deltaworks.runs.process import Process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from deltaworks.errors import DeltaworksError
-    from deltaworks.runs.result import LoadResult
+    from deltaworks.runs.result import LoadResult, StepResult
 
 MANIFEST = "manifest.json"
 LOG = "run.log"
@@ -52,11 +52,16 @@ class RunRecord:
     versions: dict[str, str] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] | None = None
+    after: list[dict[str, Any]] = field(default_factory=list)  # the steps once the rows had landed
     error: dict[str, Any] | None = None
 
-    def succeeded(self, result: LoadResult) -> RunRecord:
+    def landed(self, result: LoadResult) -> RunRecord:
+        """Note that the rows are in the table, while the run goes on."""
+        return replace(self, result=result.to_dict())
+
+    def succeeded(self, after: Iterable[StepResult] = ()) -> RunRecord:
         """Close it well."""
-        return replace(self, status=Status.SUCCEEDED, ended=now(), result=result.to_dict())
+        return replace(self, status=Status.SUCCEEDED, ended=now(), after=[asdict(step) for step in after])
 
     def failed(self, error: DeltaworksError) -> RunRecord:
         """Close it with what went wrong."""

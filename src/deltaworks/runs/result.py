@@ -91,6 +91,22 @@ class LoadResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """One step after the load, such as a vacuum; without a version there was nothing to do."""
+
+    name: str
+    success: bool
+    version: int | None = None
+    files_added: int = 0
+    files_removed: int = 0
+    bytes_added: int = 0
+    bytes_removed: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
     """One run of one pipeline: its load, and where its record is."""
 
@@ -98,6 +114,7 @@ class RunResult:
     pipeline_id: str
     load: LoadResult
     record: Path
+    after: tuple[StepResult, ...] = ()  # what was done to the table once the rows had landed
 
     @property
     def success(self) -> bool:
@@ -111,6 +128,7 @@ class RunResult:
             "pipeline_id": self.pipeline_id,
             "record": str(self.record),
             **self.load.to_dict(),
+            "after": [asdict(step) for step in self.after],
         }
 
 

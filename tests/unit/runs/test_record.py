@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_made_is_one_clear_error(folder: RunFolder) -> N
 
 
 def test_a_run_that_landed_is_closed_with_its_numbers() -> None:
-    closed = record().succeeded(LoadResult(success=True, rows_read=3, version=7))
+    closed = record().landed(LoadResult(success=True, rows_read=3, version=7)).succeeded()
 
     assert closed.status is Status.SUCCEEDED
     assert closed.result is not None
@@ -190,7 +190,7 @@ def test_a_run_of_another_host_is_left_alone(folder: RunFolder) -> None:
 
 
 def test_a_run_that_ended_keeps_how_it_ended(folder: RunFolder) -> None:
-    closed = record(process=GONE).succeeded(LoadResult(success=True))
+    closed = record(process=GONE).landed(LoadResult(success=True)).succeeded()
     path = folder.save(closed)
     (path.parent / "running").touch()  # killed between the last write and the removal of the marker
 
@@ -203,7 +203,7 @@ def test_a_run_that_ended_keeps_how_it_ended(folder: RunFolder) -> None:
 def test_a_run_that_ends_while_it_is_looked_at_keeps_how_it_ended(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed = record().succeeded(LoadResult(success=True))
+    closed = record().landed(LoadResult(success=True)).succeeded()
     folder.save(record())
 
     def ended(_: Process) -> bool:

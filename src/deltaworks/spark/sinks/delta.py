@@ -95,7 +95,7 @@ class DeltaSink(Sink):
     order_by: Columns | None = None
     """For `keepNewest`: the columns whose largest values make a row the newest."""
     checks: Flag = True
-    """For Upsert: look for null and repeated keys first, which also lets files be skipped. `false` trusts the source."""
+    """For Upsert: look for null and repeated keys first, which also lets files be skipped; `false` trusts the rows."""
     max_commit_attempts: Annotated[Whole, Field(ge=1)] = 10
     """How often to try when other writers are faster."""
     optimize: Flag | None = None

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 
 ONLY_FOR = {
     WriteMode.UPSERT: (
-        "merge_keys update_condition delete_condition update_columns insert_columns on_null_keys on_duplicate_keys "
-        "order_by checks"
-    ).split(),
-    WriteMode.OVERWRITE: "replace_where partition_overwrite_mode overwrite_schema".split(),
+        "merge_keys",
+        "update_condition",
+        "delete_condition",
+        "update_columns",
+        "insert_columns",
+        "on_null_keys",
+        "on_duplicate_keys",
+        "order_by",
+        "checks",
+    ),
+    WriteMode.OVERWRITE: ("replace_where", "partition_overwrite_mode", "overwrite_schema"),
 }
 HAVE_A_KEY = {"mergeschema", "overwriteschema", "replacewhere", "partitionoverwritemode", "optimizewrite"}
 PROPERTIES = {

@@ -1,0 +1,1 @@
+"""What is done to tables: one verb a file, each looked at first and then done."""
