@@ -87,7 +87,8 @@ class LoadResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return asdict(self) | {"expectations": [rule._asdict() for rule in self.expectations]}
+        rules = [rule._asdict() for rule in self.expectations]
+        return asdict(self) | {"expectations": rules, "notes": list(self.notes)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

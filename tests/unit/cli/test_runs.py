@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> RunFolder:
     folder = RunFolder(tmp_path / ".deltaworks" / "runs")
     landed = record(FIRST, file="orders.yaml", key="monday", plan={"reads": "in.csv", "steps": ["filter: a", "sql: b"]})
     load = LoadResult(success=True, rows_read=1234567, rows_inserted=3, version=4)
-    folder.save(replace(landed.succeeded(load), ended=ENDED))
+    folder.save(replace(landed.landed(load).succeeded(), ended=ENDED))
     refused = record(SECOND, pipeline_id="returns").failed(RefusedError("Not [/x] done.", hint="Insist."))
     folder.save(refused)
     return folder
