@@ -92,9 +92,9 @@ def test_a_change_feed_may_be_bounded_by_times(spark: SparkSession, orders: Path
         (
             {"readChangeFeed": True, "startingVersion": 2, "endingTimestamp": "FIRST"},
             "would start at version 2 and end at 0",
-            "Swap",
+            "Version 2 was made at",
         ),
-        ({"readChangeFeed": True, "startingVersion": 7}, "Version 7 of", "Versions 0 to 2 do."),
+        ({"readChangeFeed": True, "startingVersion": 7}, "has no version 7", "It has versions 0 to 2, made from"),
     ],
 )
 def test_what_the_table_does_not_have_is_refused_with_what_it_has(
