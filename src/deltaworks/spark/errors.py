@@ -119,8 +119,11 @@ def _root_message(error: Any) -> str:
     return str(_root(origin).getMessage() or "")
 
 
+_PLACED = re.compile(r"(extract|inputs|transform|expect|load)\b\S*( \w+)?: ")
+
+
 def _placed(error: DeltaworksError, where: str) -> DeltaworksError:
     message = str(error)
-    if not message.startswith(where):
+    if not message.startswith(where) and not _PLACED.match(message):
         error.args = (f"{where}: {message}", *error.args[1:])
     return error

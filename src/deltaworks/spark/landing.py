@@ -17,6 +17,7 @@ from deltaworks.spark.look import look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame
 
@@ -31,17 +32,22 @@ if TYPE_CHECKING:
 def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Sequence[Expectation] = ()) -> LoadResult:
     """Write a batch, after one look at it where the sink or a rule has to know something first."""
     keys = sink.keys_to_look_at(mode)
-    if keys is None and not rules:
-        return sink.write(batch, mode, commit)
-    again = nullcontext(batch.rows) if batch.repeats else staged(batch.rows, sink.scratch(commit.run_id))
-    with again as rows:
-        findings = _looked(rows, keys, rules)
-        if findings.aside:
-            set_aside(sink, rows, rules, commit)
-            failpoints.reach("after_aside")
-        kept = rows.where(all_kept(rules)) if rules else rows
-        result = sink.write(Batch(rows=kept, repeats=True, findings=findings), mode, commit)
+    with explained("load", batch.rows.columns):
+        if keys is None and not rules:
+            return sink.write(batch, mode, commit)
+        with _repeated(sink, batch, commit) as rows:
+            findings = _looked(rows, keys, rules)
+            if findings.aside:
+                set_aside(sink, rows, rules, commit)
+                failpoints.reach("after_aside")
+            kept = rows.where(all_kept(rules)) if rules else rows
+            result = sink.write(Batch(rows=kept, repeats=True, findings=findings), mode, commit)
     return _counted(result, rules, findings)
+
+
+def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManager[DataFrame]:
+    """The rows, the same at every look."""
+    return nullcontext(batch.rows) if batch.repeats else staged(batch.rows, sink.scratch(commit.run_id))
 
 
 def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:
@@ -51,8 +57,7 @@ def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expec
 
 
 def _looked(rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> Findings:
-    with explained("expect" if rules else "load", rows.columns):
-        findings = look(rows, rules, keys)
+    findings = look(rows, rules, keys)
     _require_kept(rows, rules, findings)
     return findings
 

@@ -1,28 +1,36 @@
-"""The newest row of each key."""
+"""One row of each key, always the same one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from deltaworks.lake.sql import quoted
-from deltaworks.spark.statement import ROWS, run_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructField
 
-RANK = "\u0001rank"  # no column of the user's is called this
+RANK = "__deltaworks_rank"
 
 
 def newest(rows: DataFrame, keys: Sequence[str], order_by: Sequence[str]) -> DataFrame:
-    """Keep the newest row of each key; null is a key too, and a row without a time is the oldest.
+    """The row of each key with the largest values; one whose value is null only where there is no other."""
+    return first_of_each(rows, keys, [f"{quoted(name)} DESC NULLS LAST" for name in order_by])
 
-    Of rows that are equally new every reading keeps the same one: all their values decide.
-    """
-    columns = ", ".join(map(quoted, rows.columns))
-    order = [f"{quoted(name)} DESC NULLS LAST" for name in order_by]
-    order.append(f"xxhash64(to_json(struct({columns}), map('ignoreNullFields', 'false')))")
-    rank = f"row_number() OVER (PARTITION BY {', '.join(map(quoted, keys))} ORDER BY {', '.join(order)})"
-    ranked = f"SELECT {columns}, {rank} AS {quoted(RANK)} FROM {ROWS}"
-    return run_over(rows, f"SELECT {columns} FROM ({ranked}) WHERE {quoted(RANK)} = 1")
+
+def first_of_each(rows: DataFrame, keys: Sequence[str], order: Sequence[str]) -> DataFrame:
+    """The first row of each key in an order; a null is a key like any other."""
+    # The other columns break ties, so that every reading agrees on the row.
+    ordered = ", ".join([*order, *map(_comparable, rows.schema)])
+    ranked = rows.selectExpr(
+        "*", f"row_number() OVER (PARTITION BY {', '.join(map(quoted, keys))} ORDER BY {ordered}) AS {RANK}"
+    )
+    return ranked.where(f"{RANK} = 1").drop(RANK)
+
+
+def _comparable(field: StructField) -> str:
+    # Maps and variants have no order, their text has.
+    kind = field.dataType.simpleString()
+    return f"CAST({quoted(field.name)} AS STRING)" if "map<" in kind or "variant" in kind else quoted(field.name)

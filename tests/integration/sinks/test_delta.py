@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.rows import both, frame
+from tests.integration.sinks.loads import landed, load, meanwhile
 
 import deltaworks
-from deltaworks import failpoints
 from deltaworks.errors import RunError
 from deltaworks.lake.commit import Commit, Mark
 from deltaworks.lake.mode import WriteMode
@@ -17,22 +17,9 @@ from deltaworks.pipeline.document import Document
 from deltaworks.spark.batch import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, SparkSession
-
-    from deltaworks.runs.result import LoadResult
-
-
-def load(rows: DataFrame, path: Path, mode: str, *, key: str | None = None, **params: Any) -> LoadResult:
-    config = {"sinkType": "DeltaLake", "connectionParams": {"path": str(path), **params}}
-    return deltaworks.load(rows, config, mode, pipeline_id="orders" if key else None, key=key)
-
-
-def landed(result: LoadResult) -> LoadResult:
-    assert result.success, f"{result.error} {result.hint}"
-    return result
+    from pyspark.sql import SparkSession
 
 
 def test_an_append_makes_the_table_and_then_adds_to_it(spark: SparkSession, tmp_path: Path) -> None:
@@ -174,7 +161,7 @@ def test_a_stamp_does_not_stay_in_the_session(spark: SparkSession, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("mode", "params"), [("Append", {}), ("Overwrite", {}), ("Upsert", {"mergeKeys": "id"})])
-def test_a_key_lands_once_in_every_mode(spark: SparkSession, tmp_path: Path, mode: str, params: dict[str, str]) -> None:
+def test_a_key_lands_once_in_every_mode(spark: SparkSession, tmp_path: Path, mode: str, params: dict[str, Any]) -> None:
     landed(load(frame(spark, {"id": 0}), tmp_path / "t", "Append"))
     first = landed(load(frame(spark, {"id": 1}), tmp_path / "t", mode, key="2024-01-01", **params))
     before = both(spark, tmp_path / "t")
@@ -189,7 +176,7 @@ def test_a_key_lands_once_in_every_mode(spark: SparkSession, tmp_path: Path, mod
 
 
 @pytest.mark.parametrize(("mode", "params"), [("Append", {}), ("Overwrite", {}), ("Upsert", {"mergeKeys": "id"})])
-def test_a_key_without_rows_lands_too(spark: SparkSession, tmp_path: Path, mode: str, params: dict[str, str]) -> None:
+def test_a_key_without_rows_lands_too(spark: SparkSession, tmp_path: Path, mode: str, params: dict[str, Any]) -> None:
     landed(load(frame(spark, {"id": 0}), tmp_path / "t", "Append"))
     nothing = frame(spark, {"id": 1}).where("id > 1")
 
@@ -254,14 +241,14 @@ def test_a_failure_in_the_middle_leaves_the_table_at_its_version(spark: SparkSes
             "Append",
             {},
             "column 'id' is string in the rows and bigint in the table",
-            "Use a cast transform.",
+            "Cast with a cast transform.",
         ),
         ({"id": 1}, "Upsert", {}, "Upsert needs mergeKeys", "mergeKeys"),
         ({"id": 1}, "Append", {"mergeKeys": "id"}, "mergeKeys does nothing with Append", "Upsert"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_anything_is(
-    spark: SparkSession, tmp_path: Path, rows: dict[str, Any], mode: str, params: dict[str, str], error: str, hint: str
+    spark: SparkSession, tmp_path: Path, rows: dict[str, Any], mode: str, params: dict[str, Any], error: str, hint: str
 ) -> None:
     landed(load(frame(spark, {"id": 0, "n": 0}), tmp_path / "t", "Append"))
     files = set((tmp_path / "t").rglob("*"))
@@ -279,17 +266,6 @@ def test_a_column_without_a_type_is_refused_instead_of_left_out(spark: SparkSess
 
     assert (result.success, result.error) == (False, "load: Column 'n' has no type: it is only NULL.")
     assert not (tmp_path / "t").exists()
-
-
-def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Let another writer act once, after a load has looked at the table and before it writes."""
-    acts = iter([act])
-
-    def reach(name: str) -> None:
-        if name == "before_commit":
-            next(acts, bool)()
-
-    monkeypatch.setattr(failpoints, "reach", reach)
 
 
 def test_a_table_that_another_writer_made_meanwhile_is_merged_into(

@@ -170,8 +170,8 @@ def _type_problems(sink: DeltaSink, fit: Fit) -> tuple[list[str], list[str]]:
     bad = [*fit.wrong, *(() if sink.merge_schema else fit.wider)]
     if not bad:
         return [], []
-    widening = "mergeSchema: true would widen it; else " if bad == [*fit.wider] else ""
-    return [_mismatch(each) for each in bad], [f"{widening}use a cast transform.".capitalize()]
+    widening = ["Write mergeSchema: true to widen the table."] if bad == [*fit.wider] else []
+    return [_mismatch(each) for each in bad], [*widening, "Cast with a cast transform."]
 
 
 def _mismatch(each: Difference) -> str:

@@ -8,13 +8,11 @@ from pydantic import Field, model_validator
 
 from deltaworks.lake.model import Columns, problem
 from deltaworks.lake.sql import quoted
+from deltaworks.spark.newest import first_of_each
 from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructField
-
-RANK = "__deltaworks_rank"
 
 
 class Deduplicate(Transform):
@@ -42,11 +40,7 @@ class Deduplicate(Transform):
         if not self.same:
             return rows.distinct()
         require_columns(rows, (*self.same, *(self.order_by or ())))
-        # The other columns break ties, so that every reading agrees on the row.
-        order = ", ".join([*self._order(), *map(_comparable, rows.schema)])
-        keys = ", ".join(map(quoted, self.same))
-        ranked = rows.selectExpr("*", f"row_number() OVER (PARTITION BY {keys} ORDER BY {order}) AS {RANK}")
-        return ranked.where(f"{RANK} = 1").drop(RANK)
+        return first_of_each(rows, self.same, self._order())
 
     def describe(self) -> str:
         """The keys, and which row is kept."""
@@ -56,9 +50,3 @@ class Deduplicate(Transform):
     def _order(self) -> list[str]:
         direction = "DESC" if self.keep == "last" else "ASC"
         return [f"{quoted(column)} {direction} NULLS LAST" for column in self.order_by or ()]
-
-
-def _comparable(field: StructField) -> str:
-    # Maps and variants have no order, their text has.
-    kind = field.dataType.simpleString()
-    return f"CAST({quoted(field.name)} AS STRING)" if "map<" in kind or "variant" in kind else quoted(field.name)
