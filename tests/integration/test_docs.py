@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = docs.ROOT / "docs" / "examples"
 ORDER = (
-    *("csv-to-delta", "upsert", "version", "feed", "time", "feed-times"),
+    *("csv-to-delta", "upsert", "version", "feed", "feed-inserts", "time", "feed-times"),
     *("join", "nested", "pivot", "python", "summary", "window"),
 )
 NOT_YET = {"incremental"}  # accepted by the format, refused by a run
@@ -69,7 +69,7 @@ def test_every_example_runs_and_lands_rows(spark: SparkSession, folder: Path) ->
 
     landed = {name: result.load.rows_inserted for name, result in results.items()}
     assert landed == {"csv-to-delta": 2, "upsert": 1, "version": 2, "feed": 2, "time": 2, "feed-times": 2} | {
-        "join": 1, "nested": 3, "pivot": 2, "python": 2, "summary": 1, "window": 2
+        "feed-inserts": 2, "join": 1, "nested": 3, "pivot": 2, "python": 2, "summary": 1, "window": 2
     }  # fmt: skip
     assert all(result.record.is_relative_to(folder / "runs") for result in results.values())
 
