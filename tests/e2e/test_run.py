@@ -57,6 +57,30 @@ def test_a_plan_shows_what_would_be_done_and_writes_nothing(tmp_path: Path) -> N
     assert not (tmp_path / ".deltaworks").exists()
 
 
+def test_a_dry_run_shows_rows_after_each_step_and_writes_nothing(tmp_path: Path) -> None:
+    csv_pipeline(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+
+    done = deltaworks("run", "orders.json", "--dry-run", "--limit", "2", "-q", cwd=tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split() for line in done.stdout.splitlines()][2:12] == [
+        ["extract"],
+        ["id", "amount"],
+        ["string", "string"],
+        ["0", "00"],
+        ["1", "10"],
+        [],
+        ["transform[0]", "cast"],
+        ["id", "amount"],
+        ["int", "int"],
+        ["0", "0"],
+    ]
+    assert f"writes  create {tmp_path}/tables/orders" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_failure_stops_the_rest_unless_told_to_go_on(tmp_path: Path) -> None:
     bad = [{"type": "withColumn", "parameters": {"name": "id", "expression": "CAST(raise_error('boom') AS int)"}}]
     csv_pipeline(tmp_path, "a-bad", transform=bad)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from deltaworks.cli.output import print_facts, print_result, program, to_stdout
+from deltaworks.cli.output import print_facts, program, to_stdout
+from deltaworks.cli.result import print_result
 
 if TYPE_CHECKING:
     from deltaworks.pipeline.config import PipelineConfig
@@ -40,7 +41,7 @@ def demo(folder: Folder = Path("deltaworks-demo")) -> None:
             key = KEY if config.load.takes_keys else None
             results.append(space.run(config, file=str(file), key=key))
             progress.pause()
-            print_result(results[-1])
+            print_result(results[-1], config.load.place)
     _close(folder, configs, results, space.project.runs)
 
 

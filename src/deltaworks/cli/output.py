@@ -19,9 +19,9 @@ from rich.text import Text
 from deltaworks.errors import DeltaworksError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from deltaworks.runs.result import RunResult
+NULL = "NULL"
 
 
 def to_stdout() -> Console:
@@ -75,8 +75,9 @@ def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, titl
     if width <= console.width or not console.is_terminal:
         Console(emoji=False, highlight=False, width=max(width, console.width)).print(table)
         return
-    for row in body:
-        print_facts((header, cell) for header, cell in zip(headers, row, strict=True) if header or cell)
+    for row in body or [[""] * len(headers)]:
+        lines = zip((header.replace("\n", " ") for header in headers), row, strict=True)
+        print_facts((header, cell) for header, cell in lines if header or cell)
         console.print()
 
 
@@ -84,7 +85,7 @@ def _table(headers: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for at, header in enumerate(headers):
         numbers = bool(body) and all(_is_number(row[at]) for row in body)
-        table.add_column(header, justify="right" if numbers else "left", no_wrap=True)
+        table.add_column(Text(header), justify="right" if numbers else "left", no_wrap=True)
     for row in body:
         table.add_row(*map(Text, row))
     return table
@@ -99,18 +100,15 @@ def print_facts(facts: Iterable[tuple[str, object]]) -> None:
         console.print(Text.assemble((name.ljust(width), "bold"), f"  {value}"))
 
 
-def print_result(result: RunResult) -> None:
-    """The few numbers of one run."""
-    load = result.load
-    if load.already_landed:
-        version = "" if load.version is None else f" as version {load.version}"
-        to_stdout().print(f"[bold]{result.pipeline_id}[/]: already landed{version}; nothing was written.")
-        return
-    headers = ("read", "inserted", "updated", "deleted", "version", "seconds")
-    reached = "-" if load.version is None else str(load.version)
-    seconds = f"{load.seconds:.1f}"
-    row = (load.rows_read, load.rows_inserted, load.rows_updated, load.rows_deleted, reached, seconds)
-    print_rows(headers, [row], title=f"{result.pipeline_id}")
+def named(name: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Facts of one name, which only the first of them shows."""
+    for number, value in enumerate(values):
+        yield "" if number else name, value
+
+
+def counted(count: int, thing: str) -> str:
+    """So many things, as people say it."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def size(count: int) -> str:
@@ -139,7 +137,7 @@ def _shown(value: object) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return text.replace(",", "").replace(".", "").replace("-", "").isdigit() or text == "-"
+    return text.replace(",", "").replace(".", "").replace("-", "").isdigit() or text in ("-", NULL)
 
 
 def _elsewhere(record: str) -> str:

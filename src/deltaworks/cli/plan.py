@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaworks.cli.options import Conf, Env, File, Json, Master, Quiet, Set
-from deltaworks.cli.output import print_facts, print_json, print_rows, to_stdout
+from deltaworks.cli.output import named, print_facts, print_json, print_rows, to_stdout
+from deltaworks.cli.result import WOULD, rule_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from deltaworks.pipeline.plan import Plan
+    from deltaworks.runs.result import Kept
 
 
 def plan(
@@ -33,22 +37,19 @@ def plan(
     if as_json:
         print_json(found.to_dict())
     else:
-        _show(found)
+        _show(found, found.kept(config.expect))
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: Plan, rules: Sequence[Kept] = ()) -> None:
     write = plan.write
-    version = "not there yet" if write.version is None else f"now at version {write.version}"
     inputs = [("with", f"{name}: {reads}") for name, reads in plan.inputs.items()]
-    steps = [("does" if number == 0 else "", step) for number, step in enumerate(plan.steps)]
     print_facts(
         [
             ("pipeline", plan.pipeline_id),
             ("reads", plan.reads),
             *inputs,
-            *steps,
-            ("writes", write.action),
-            ("target", version),
+            *named("does", plan.steps),
+            *ahead(plan, rules),
         ]
     )
     print_rows(
@@ -58,3 +59,17 @@ def _show(plan: Plan) -> None:
     )
     if write.statement:
         to_stdout().print(write.statement, markup=False)
+
+
+def ahead(plan: Plan, rules: Sequence[Kept]) -> Iterator[tuple[str, object]]:
+    """What becomes of the rows after the last step."""
+    write = plan.write
+    if plan.rows is not None:
+        yield "rows", plan.rows
+    yield from named("rules", [rule_line(rule, WOULD) for rule in rules])
+    yield "writes", write.action
+    yield "target", "not there yet" if write.version is None else f"now at version {write.version}"
+    if plan.mode == "Upsert" and write.files_before is not None and write.files_before > 1:
+        yield "files", f"at most {write.files_read:,} of {write.files_before:,} files would be read and rewritten"
+    yield from named("note", write.notes)
+    yield from named("then", plan.after)

@@ -18,6 +18,7 @@ WORDS = {
     "session": "starting Spark",
     "plan": "checking every step",
     "load": "loading",
+    "preview": "looking at rows",
 }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltaworks.cli.options import Conf, Env, Files, Json, Master, Quiet, Set, Verbose
-from deltaworks.cli.output import log_to_stderr, print_error, print_json, print_result
-from deltaworks.errors import DeltaworksError, StoppedError
+from deltaworks.cli.output import log_to_stderr, print_error, print_json, to_stderr
+from deltaworks.errors import ConfigError, DeltaworksError, StoppedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +24,11 @@ Key = Annotated[
     typer.Option("--key", help="Land this load once: a second run with the same key does nothing.", show_default=False),
 ]
 Again = Annotated[bool, typer.Option("--again", help="With --key: land it once more, on purpose.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show rows after each step; write nothing.")]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, help="With --dry-run: how many rows to show, 10 if not given.", show_default=False),
+]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="With several files: go on after a failure.")]
 
 
@@ -29,6 +36,8 @@ def run(
     files: Files,
     key: Key = None,
     again: Again = False,
+    dry_run: DryRun = False,
+    limit: Limit = None,
     settings: Set = [],
     conf: Conf = [],
     master: Master = None,
@@ -45,6 +54,7 @@ def run(
     from deltaworks.pipeline.order import ordered
     from deltaworks.pipeline.overrides import parsed
 
+    _check_together(dry_run=dry_run, limit=limit, key=key, again=again)
     if verbose:
         log_to_stderr()
     with Progress(quiet=quiet or as_json or verbose) as progress:
@@ -52,45 +62,99 @@ def run(
         space = workspace(files[0], master=master, conf=conf, environment=environment, progress=progress)
         configs = [space.read(file, parsed(settings)) for file in files]
         order = ordered(configs)
-        runs = _Runs(space, progress, key=key, again=again, keep_going=keep_going, as_json=as_json)
-        runs.go([(files[at], configs[at]) for at in order])
-    runs.finish()
+        pipelines = [(files[at], configs[at]) for at in order]
+        one = _showing(space, limit) if dry_run else _running(space, key, again=again)
+        if dry_run and not quiet:
+            _say_what_is_not_seen([config for _, config in pipelines])
+        each = _Each(one, progress, keep_going=keep_going, as_json=as_json)
+        each.go(pipelines)
+    each.finish()
 
 
-class _Runs:
-    """Several runs, one after the other."""
+def _check_together(*, dry_run: bool, limit: int | None, key: str | None, again: bool) -> None:
+    if limit is not None and not dry_run:
+        raise ConfigError(
+            "--limit is for --dry-run: a run loads all rows or none.",
+            hint="Add --dry-run to see rows; to load fewer, give the pipeline a filter.",
+        )
+    if dry_run and (key is not None or again):
+        raise ConfigError(
+            f"--dry-run lands nothing, so {'--key' if key is not None else '--again'} has no meaning.",
+            hint="Leave one of them out.",
+        )
 
-    def __init__(
-        self, space: Workspace, progress: Progress, *, key: str | None, again: bool, keep_going: bool, as_json: bool
-    ) -> None:
-        self._space, self._progress = space, progress
-        self._key, self._again, self._keep_going, self._as_json = key, again, keep_going, as_json
-        self._shown: list[dict[str, object]] = []
-        self._failed: list[DeltaworksError] = []
+
+_Print = Callable[[], None]
+_One = Callable[["Path", "PipelineConfig"], tuple[dict[str, Any], _Print]]
+
+
+def _running(space: Workspace, key: str | None, *, again: bool) -> _One:
+    """Run one pipeline; what it did, and how to print that."""
+    from deltaworks.cli.result import print_result
+
+    def one(file: Path, config: PipelineConfig) -> tuple[dict[str, Any], _Print]:
+        result = space.run(config, file=str(file), key=key, again=again)
+        return result.to_dict(), lambda: print_result(result, config.load.place)
+
+    return one
+
+
+def _showing(space: Workspace, limit: int | None) -> _One:
+    """Look at the rows of one pipeline; what was seen, and how to print that."""
+    from deltaworks.cli.preview import print_preview
+    from deltaworks.pipeline.preview import DEFAULT_LIMIT
+
+    def one(file: Path, config: PipelineConfig) -> tuple[dict[str, Any], _Print]:
+        seen = space.preview(config, limit or DEFAULT_LIMIT)
+        return seen.to_dict(), lambda: print_preview(seen)
+
+    return one
+
+
+def _say_what_is_not_seen(configs: list[PipelineConfig]) -> None:
+    from deltaworks.pipeline.order import reads
+
+    for at, reader in enumerate(configs):
+        for writer in configs[:at]:
+            if reads(reader, writer):
+                said = f"{reader.pipeline_id} reads what {writer.pipeline_id} would write: it sees what is there now."
+                to_stderr().print(said, soft_wrap=True, markup=False)
+
+
+@dataclass
+class _Each:
+    """Several pipelines, one after the other."""
+
+    one: _One
+    progress: Progress
+    keep_going: bool
+    as_json: bool
+    shown: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[DeltaworksError] = field(default_factory=list)
 
     def go(self, pipelines: list[tuple[Path, PipelineConfig]]) -> None:
         for file, config in pipelines:
             try:
-                result = self._space.run(config, file=str(file), key=self._key, again=self._again)
+                told, show = self.one(file, config)
             except DeltaworksError as error:
                 self._fail(config, error)
-                if isinstance(error, StoppedError) or not self._keep_going:
+                if isinstance(error, StoppedError) or not self.keep_going:
                     return
             else:
-                self._shown.append(result.to_dict())
-                if not self._as_json:
-                    self._progress.pause()
-                    print_result(result)
+                self.shown.append(told)
+                if not self.as_json:
+                    self.progress.pause()
+                    show()
 
     def _fail(self, config: PipelineConfig, error: DeltaworksError) -> None:
-        self._failed.append(error)
+        self.failed.append(error)
         told = {"pipeline_id": config.pipeline_id, "success": False, "error": str(error), "hint": error.hint}
-        self._shown.append({**told, "record": error.record})
-        self._progress.pause()
+        self.shown.append({**told, "record": error.record})
+        self.progress.pause()
         print_error(error)
 
     def finish(self) -> None:
-        if self._as_json:
-            print_json(self._shown)
-        if self._failed:
-            raise typer.Exit(self._failed[0].exit_code)
+        if self.as_json:
+            print_json(self.shown)
+        if self.failed:
+            raise typer.Exit(self.failed[0].exit_code)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltaworks.cli.options import Json, Runs
-from deltaworks.cli.output import print_facts, print_json, print_rows, to_stdout
+from deltaworks.cli.output import named, print_facts, print_json, print_rows, to_stdout
+from deltaworks.cli.result import rule_line, step_line
+from deltaworks.runs.result import Kept, StepResult
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from deltaworks.runs.record import RunFolder, RunRecord
@@ -96,15 +100,30 @@ def _show(record: RunRecord, folder: Path) -> None:
         ("ended", record.ended),
         ("by", f"{record.user} on {record.process.host}, process {record.process.pid}"),
         ("reads", plan.get("reads")),
-        *(("does" if number == 0 else "", step) for number, step in enumerate(plan.get("steps", ()))),
+        *named("does", plan.get("steps", ())),
         ("writes", plan.get("write", {}).get("action")),
         *(
             (name.replace("_", " "), str(value) if name == "version" else value)
             for name, value in result.items()
-            if value not in (None, False)
+            if value not in (None, False) and not isinstance(value, list)
         ),
+        *named("rules", [rule_line(_kept(rule)) for rule in result.get("expectations", ())]),
+        *named("note", result.get("notes", ())),
+        *named("then", chain.from_iterable(map(_step_lines, record.after))),
         ("error", error.get("message")),
         ("hint", error.get("hint")),
         ("record", folder),
     ]
     print_facts([(name, value) for name, value in facts if value is not None])
+
+
+def _kept(rule: dict[str, Any]) -> Kept:
+    return Kept(rule["name"], rule["on_failure"], rule["broken"])
+
+
+def _step_lines(step: dict[str, Any]) -> Iterator[str]:
+    # Keys of a later version are left out, as in the rest of a record.
+    found = StepResult(**{name: step[name] for name in StepResult.__dataclass_fields__ if name in step})
+    yield step_line(found)
+    if found.hint:
+        yield f"Hint: {found.hint}"

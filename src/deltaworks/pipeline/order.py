@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def ordered(configs: Sequence[PipelineConfig]) -> list[int]:
     """The places of the pipelines, so that one that reads what another writes comes after it."""
     needs = {
-        at: {other for other in range(len(configs)) if _reads(configs[at], configs[other])}
-        for at in range(len(configs))
+        at: {other for other in range(len(configs)) if reads(configs[at], configs[other])} for at in range(len(configs))
     }
     sorter = TopologicalSorter({at: found - {at} for at, found in needs.items()})
     try:
@@ -40,7 +39,8 @@ def _in_rounds(sorter: TopologicalSorter[int]) -> list[int]:
     return order
 
 
-def _reads(reader: PipelineConfig, writer: PipelineConfig) -> bool:
+def reads(reader: PipelineConfig, writer: PipelineConfig) -> bool:
+    """Whether one pipeline reads what another writes."""
     target = _normal(writer.load.place)
     sources = [_normal(source.place) for source in (reader.extract, *reader.inputs.values())]
     return any(source == target or source.startswith(target + "/") for source in sources)

@@ -7,21 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from deltaworks.lake.sql import same_each_time
 from deltaworks.pipeline.afterwards import check_afterwards
-from deltaworks.pipeline.plan import Plan
+from deltaworks.pipeline.plan import Plan, asked_after
 from deltaworks.spark.batch import Batch
 from deltaworks.spark.counting import counted
 from deltaworks.spark.errors import explained
 from deltaworks.spark.landing import examined, land
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.runs.result import LoadResult
+    from deltaworks.spark.look import Findings
     from deltaworks.spark.sources import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """The rows after one step."""
+
+    title: str
+    rows: DataFrame
+    rows_read: Callable[[], int | None] | None = None  # known after the write; none where the sink counts as well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +39,13 @@ class Prepared:
     """A pipeline put together up to its write."""
 
     config: PipelineConfig
-    rows: DataFrame
+    steps: tuple[Passed, ...]  # in the order the rows pass them, the source first
     plan: Plan
-    rows_read: Callable[[], int | None] | None  # known after the write; none where the sink counts as well
+
+    @property
+    def rows(self) -> DataFrame:
+        """The rows to write."""
+        return self.steps[-1].rows
 
     def write(self, commit: Commit) -> LoadResult:
         """Land the rows."""
@@ -39,17 +53,21 @@ class Prepared:
         config = self.config
         result = land(config.load, batch, config.write_mode, commit, rules=config.expect)
         result = replace(result, notes=self.plan.write.notes)
-        if self.rows_read is None or result.already_landed:
+        rows_read = self.steps[-1].rows_read
+        if rows_read is None or result.already_landed:
             return result
-        return replace(result, rows_read=self.rows_read())
+        return replace(result, rows_read=rows_read())
 
     def looked(self) -> Plan:
         """The plan, with what a look at the rows tells; writes nothing."""
         config = self.config
-        findings = examined(config.load, self.rows, config.write_mode, config.expect)
+        return self.told(examined(config.load, self.rows, config.write_mode, config.expect))
+
+    def told(self, findings: Findings | None) -> Plan:
+        """The plan, with what a look at the rows has told."""
         if findings is None:
             return self.plan
-        write = config.load.plan(self.rows, config.write_mode, findings)
+        write = self.config.load.plan(self.rows, self.config.write_mode, findings)
         return replace(self.plan, write=write, rows=findings.rows, broken=dict(findings.broken))
 
     @property
@@ -73,16 +91,8 @@ def fixed(config: PipelineConfig) -> Spans:
 
 def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepared:
     """Put the whole pipeline together up to the write; every step is checked, no row is read."""
-    rows_read = None
-    with explained("extract"):
-        rows = config.extract.read(spark, spans.extract)
-    inputs = {name: _input(name, source, spark, spans) for name, source in config.inputs.items()}
-    for number, step in enumerate(config.transform):
-        if step.gathers and rows_read is None:
-            rows, rows_read = counted(rows)
-        with explained(f"transform[{number}] {step.type}", rows.columns):
-            rows = step.apply(rows, inputs)
-            _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
+    steps = tuple(_passed(config, spans, spark))
+    rows = steps[-1].rows
     _check_rules(config, rows)
     with explained("load"):
         write = config.load.plan(rows, config.write_mode)
@@ -94,8 +104,25 @@ def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepar
         inputs={name: source.describe(spans.inputs[name]) for name, source in config.inputs.items()},
         steps=tuple(f"{step.type}: {step.describe()}" for step in config.transform),
         write=write,
+        after=asked_after(config.load),
     )
-    return Prepared(config=config, rows=rows, plan=plan, rows_read=rows_read)
+    return Prepared(config=config, steps=steps, plan=plan)
+
+
+def _passed(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Iterator[Passed]:
+    rows_read = None
+    with explained("extract"):
+        rows = config.extract.read(spark, spans.extract)
+    yield Passed(title="extract", rows=rows)
+    inputs = {name: _input(name, source, spark, spans) for name, source in config.inputs.items()}
+    for number, step in enumerate(config.transform):
+        if step.gathers and rows_read is None:
+            rows, rows_read = counted(rows)
+        title = f"transform[{number}] {step.type}"
+        with explained(title, rows.columns):
+            rows = step.apply(rows, inputs)
+            _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
+        yield Passed(title=title, rows=rows, rows_read=rows_read)
 
 
 def _check_rules(config: PipelineConfig, rows: DataFrame) -> None:

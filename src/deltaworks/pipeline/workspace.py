@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import platform
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from deltaworks.errors import DeltaworksError
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.prepared import fixed, prepare
+from deltaworks.pipeline.preview import DEFAULT_LIMIT, preview
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
-from deltaworks.runs.events import unobserved
+from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.record import RunFolder
 from deltaworks.spark.connector import spelled
+from deltaworks.spark.progress import watched
 from deltaworks.spark.session import check_platform, isolated
 from deltaworks.spark.settings import SparkSettings
 from deltaworks.spark.shared import SharedSession
 from deltaworks.vault.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.pipeline.plan import Plan
+    from deltaworks.pipeline.preview import Preview
     from deltaworks.pipeline.project import Project
     from deltaworks.runs.events import Observer
     from deltaworks.runs.result import RunResult
@@ -77,6 +82,19 @@ class Workspace:
         config = config.located(sessions)
         spans = fixed(config)
         return prepare(config, spans, sessions()).looked()
+
+    def preview(self, config: PipelineConfig, limit: int = DEFAULT_LIMIT) -> Preview:
+        """Show up to so many rows after each step; writes nothing, not even a record."""
+        sessions = cache(lambda: self.session_for(config))
+        with _hidden_by(self.redactor(config)):
+            self.observer(Stage(config.pipeline_id, "extract"))
+            located = config.located(sessions)
+            spans = fixed(located)
+            self.observer(Stage(config.pipeline_id, "session"))
+            spark = sessions()
+            self.observer(Stage(config.pipeline_id, "preview"))
+            with watched(spark, self.spark.on_tasks):
+                return preview(located, spans, spark, limit)
 
     def run(
         self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False
@@ -130,3 +148,12 @@ class Workspace:
         found = {"deltaworks": version("deltaworks"), "python": platform.python_version()}
         spark = self.spark.session or self.shared.spark
         return found | ({"spark": str(spark.version)} if spark else {})
+
+
+@contextmanager
+def _hidden_by(redactor: Redactor) -> Iterator[None]:
+    try:
+        yield
+    except DeltaworksError as error:
+        error.args, error.hint = (redactor.text(str(error)),), redactor.text(error.hint)
+        raise

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from deltaworks.cli import output
-from deltaworks.runs.result import LoadResult, RunResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,35 +51,44 @@ def test_bytes_are_said_as_people_say_them(count: int, expected: str) -> None:
     assert output.size(count) == expected
 
 
-def test_the_numbers_of_a_run_stand_under_their_names(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    load = LoadResult(success=True, rows_read=1_000_000, rows_inserted=7, version=1234, seconds=1.26)
-
-    output.print_result(RunResult(run_id="r", pipeline_id="[/orders]", load=load, record=tmp_path))
-
-    title, header, numbers = capsys.readouterr().out.splitlines()
-    assert title == "[/orders]"
-    assert header.split() == ["read", "inserted", "updated", "deleted", "version", "seconds"]
-    assert numbers.split() == ["1,000,000", "7", "0", "0", "1234", "1.3"]
-
-
-def test_what_is_not_known_is_a_dash(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    output.print_result(RunResult(run_id="r", pipeline_id="orders", load=LoadResult(success=True), record=tmp_path))
-
-    assert capsys.readouterr().out.splitlines()[2].split() == ["-", "0", "0", "0", "-", "0.0"]
-
-
-@pytest.mark.parametrize(("version", "where"), [(3, " as version 3"), (None, "")])
-def test_a_key_that_had_landed_is_one_line(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, version: int | None, where: str
-) -> None:
-    load = LoadResult.landed_before(version)
-
-    output.print_result(RunResult(run_id="r", pipeline_id="orders", load=load, record=tmp_path))
-
-    assert capsys.readouterr().out == f"orders: already landed{where}; nothing was written.\n"
-
-
 def test_a_table_without_rows_is_its_header(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_rows(("a", "b"), [])
 
     assert capsys.readouterr().out.split() == ["a", "b"]
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of a few columns."""
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_header_of_two_lines_is_one_line_where_the_table_is_too_wide(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_rows(("id\nint", "name\nstring"), [(1, "a rather long name")])
+
+    assert plain(capsys.readouterr().out).splitlines() == ["id int       1", "name string  a rather long name", ""]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_table_without_rows_is_its_header_where_it_is_too_wide_too(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_rows(("a rather long", "header"), [])
+
+    assert plain(capsys.readouterr().out).split() == ["a", "rather", "long", "header"]
+
+
+def test_brackets_in_a_header_are_text(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_rows(("[bold]", "[/x]"), [("1", "2")])
+
+    assert capsys.readouterr().out.splitlines()[0].split() == ["[bold]", "[/x]"]
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 rows"), (1, "1 row"), (1234, "1,234 rows")])
+def test_things_are_counted_as_people_count_them(count: int, said: str) -> None:
+    assert output.counted(count, "row") == said

@@ -113,6 +113,9 @@ def test_one_bad_file_stops_all_before_anything_runs(cli: Cli, tmp_path: Path) -
         (["--conf", "x"], "--conf 'x' has no value."),
         (["--env", "prod"], "There is no deltaworks.yaml to find --env prod in."),
         (["--set", "x"], "--set 'x' has no value."),
+        (["--limit", "5"], "--limit is for --dry-run: a run loads all rows or none."),
+        (["--dry-run", "--key", "k"], "--dry-run lands nothing, so --key has no meaning."),
+        (["--dry-run", "--again"], "--dry-run lands nothing, so --again has no meaning."),
     ],
 )
 def test_nonsense_is_refused_before_spark_starts(cli: Cli, words: list[str], message: str) -> None:
@@ -209,3 +212,44 @@ def test_without_a_project_records_are_kept_where_the_command_was_typed(cli: Cli
 
     [run] = cli("runs", "list", "--json").json
     assert run["status"] == "succeeded"
+
+
+def test_a_dry_run_that_fails_leaves_no_record(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").unlink()
+
+    outcome = cli("run", "orders.yaml", "--dry-run", "--quiet")
+
+    error, hint = outcome.error
+    assert outcome.code == 2
+    assert "There is nothing to read at" in error
+    assert hint.startswith("Hint: ")
+    assert not (tmp_path / ".deltaworks").exists()
+
+
+def test_a_dry_run_says_that_it_does_not_see_what_another_would_write(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").unlink()
+    reader = TEXT.replace("File", "DeltaLake").replace("format: csv", "format: delta").replace("path: out", "path: new")
+    saved(tmp_path, reader.replace("in.csv", "out").replace("pipelineId: orders", "pipelineId: copy"), "copy.yaml")
+
+    both = cli("run", "copy.yaml", "orders.yaml", "--dry-run").err
+    alone = cli("run", "orders.yaml", "--dry-run").err
+
+    assert "copy reads what orders would write: it sees what is there now." in both.splitlines()
+    assert "it sees what is there now" not in alone
+
+
+def test_a_dry_run_needs_its_credentials_too(cli: Cli, tmp_path: Path) -> None:
+    saved(tmp_path, TEXT.replace("sinkType", "credentialId: lake-s3\n  sinkType"))
+
+    assert cli("run", "orders.yaml", "--dry-run", "--quiet").code == 3
+
+
+def test_a_dry_run_hides_secrets_in_its_errors(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DELTAWORKS_LAKE__PASSWORD", "canary")
+    saved(tmp_path, TEXT.replace("sinkType", "credentialId: lake\n  sinkType").replace("in.csv", "canary.csv"))
+
+    outcome = cli("run", "orders.yaml", "--dry-run", "--json")
+
+    assert outcome.code == 2
+    assert "There is nothing to read at" in outcome.json[0]["error"]
+    assert "canary" not in outcome.out + outcome.err

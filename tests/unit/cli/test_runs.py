@@ -10,7 +10,7 @@ from tests.unit.runs.records import record
 from deltaworks.errors import RefusedError
 from deltaworks.runs.process import Process
 from deltaworks.runs.record import RunFolder
-from deltaworks.runs.result import LoadResult
+from deltaworks.runs.result import Kept, LoadResult, StepResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,6 +78,26 @@ def test_a_run_is_shown_by_a_part_of_its_id(cli: Cli, folder: RunFolder) -> None
         assert list(line) in lines
     assert ["does", "filter: a"] in lines
     assert ["", "sql: b"] in lines
+
+
+def test_a_run_tells_how_rules_were_kept_and_what_was_done_afterwards(cli: Cli, folder: RunFolder) -> None:
+    rules = (Kept("positive", "drop", 3), Kept("known", "fail", 0))
+    load = LoadResult(success=True, version=4, expectations=rules, notes=("the rows lack x",))
+    done = StepResult(name="optimize", success=True, version=5, files_added=1, files_removed=12, seconds=0.8)
+    failed = StepResult(name="vacuum", success=False, error="vacuum: No way.", hint="Try later.")
+    closed = record(FIRST).landed(load).succeeded([done, failed])
+    folder.save(replace(closed, after=[{**step, "later": 1} for step in closed.after]))
+
+    lines = [re.split(r"\s{2,}", line, maxsplit=1) for line in cli("runs", "show", FIRST).out.splitlines()]
+
+    at = lines.index(["rules", "positive: 3 rows, dropped"])
+    assert lines[at + 1 : at + 6] == [
+        ["", "known: all rows keep it"],
+        ["note", "the rows lack x"],
+        ["then", "optimize: 12 files became 1, version 5, 0.8 s"],
+        ["", "vacuum failed: No way."],
+        ["", "Hint: Try later."],
+    ]
 
 
 def test_a_failed_run_says_why_and_what_to_do(cli: Cli, folder: RunFolder) -> None:

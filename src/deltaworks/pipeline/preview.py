@@ -1,0 +1,113 @@
+"""The rows after each step of a pipeline, seen without writing any."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from deltaworks.lake.schema import Column, columns
+from deltaworks.pipeline.prepared import prepare
+from deltaworks.spark.errors import explained
+from deltaworks.spark.look import look
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.pipeline.plan import Plan
+    from deltaworks.pipeline.prepared import Passed, Prepared, Spans
+    from deltaworks.runs.result import Kept
+    from deltaworks.spark.look import Findings
+
+DEFAULT_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRows:
+    """Some of the rows after one step, as values that JSON has too."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a run would make of its rows, step by step, and then do with them."""
+
+    plan: Plan
+    limit: int
+    steps: tuple[StepRows, ...]
+    expectations: tuple[Kept, ...]  # a broken one that fails a run is only told here
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "pipeline_id": self.plan.pipeline_id,
+            "limit": self.limit,
+            "steps": [asdict(step) for step in self.steps],
+            "expectations": [rule._asdict() for rule in self.expectations],
+            "plan": self.plan.to_dict(),
+        }
+
+
+def preview(config: PipelineConfig, spans: Spans, spark: SparkSession, limit: int = DEFAULT_LIMIT) -> Preview:
+    """Show up to so many rows after each step of the whole pipeline; writes nothing."""
+    prepared = prepare(config, spans, spark)
+    steps = tuple(_seen(step, limit) for step in prepared.steps)
+    plan = prepared.told(_found(prepared))
+    return Preview(plan=plan, limit=limit, steps=steps, expectations=plan.kept(config.expect))
+
+
+def _found(prepared: Prepared) -> Findings | None:
+    config = prepared.config
+    keys = config.load.keys_to_look_at(config.write_mode)
+    if keys is None and not config.expect:
+        return None
+    with explained("expect" if config.expect else "load", prepared.rows.columns):
+        return look(prepared.rows, config.expect, keys)
+
+
+def _seen(step: Passed, limit: int) -> StepRows:
+    with explained(step.title):
+        found = columns(step.rows.schema.json())
+        # By place: two columns of a source may have one name.
+        numbered = step.rows.limit(limit).toDF(*(f"c{at}" for at in range(len(found))))
+        rows = numbered.selectExpr(*(_portable(f"c{at}", each.type) for at, each in enumerate(found))).collect()
+    kinds = [each.type for each in found]
+    return StepRows(title=step.title, columns=found, rows=tuple(_plain(row, kinds) for row in rows))
+
+
+_NESTED = ("array<", "map<", "struct<", "variant")
+_SAME = ("boolean", "tinyint", "smallint", "int", "bigint", "double")
+# Spark's own formats leave microseconds out.
+_TO_JSON = ", ".join(
+    (
+        "'ignoreNullFields', 'false'",
+        """'timestampFormat', "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\"""",
+        """'timestampNTZFormat', "yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"""",
+    )
+)
+
+
+def _portable(name: str, kind: str) -> str:
+    """SQL for a value that comes out of Spark as it is, whatever Python can hold of its kind."""
+    if kind in _SAME:
+        return name
+    if kind.startswith(_NESTED):
+        return f"to_json({name}, map({_TO_JSON}))"
+    if kind == "float":
+        return f"CAST(CAST({name} AS STRING) AS DOUBLE)"  # 0.1 and not 0.10000000149011612
+    return f"hex({name})" if kind == "binary" else f"CAST({name} AS STRING)"
+
+
+def _plain(row: tuple[Any, ...], kinds: list[str]) -> tuple[Any, ...]:
+    return tuple(_value(value, kind) for value, kind in zip(row, kinds, strict=True))
+
+
+def _value(value: Any, kind: str) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return json.dumps(value)  # as text: JSON has no number for it
+    return json.loads(value) if value is not None and kind.startswith(_NESTED) else value
