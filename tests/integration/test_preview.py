@@ -107,6 +107,14 @@ def test_an_upsert_says_how_many_files_it_would_read_and_leaves_the_table_alone(
     assert len(both(spark, folder / "out")) == 20
 
 
+def test_keys_that_a_run_may_refuse_are_counted(spark: SparkSession, folder: Path) -> None:
+    (folder / "in.csv").write_text("id,x\n1,a\n1,b\n2,c\n,d\n")
+
+    found = preview(spark, load__connectionParams={"path": "out", "mergeKeys": "id"}, writeMode="Upsert")
+
+    assert (found.null_keys, found.repeated_keys) == (1, 1)
+
+
 KINDS = """
 SELECT CAST(0.1 AS float) AS `float`, double('NaN') AS `double`, 1.10BD AS `decimal`, DATE'2024-01-01' AS `date`,
   TIMESTAMP'2024-01-01 00:00:00.123456' AS `timestamp`, X'00FF' AS `binary`, CAST(NULL AS int) AS `null`,

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from deltaworks.cli.output import NULL, counted, print_facts, print_rows, to_stdout
+from deltaworks.cli.output import NULL, counted, named, print_facts, print_rows, to_stdout
 from deltaworks.cli.plan import ahead
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deltaworks.pipeline.preview import Preview, StepRows
 
 LONGEST = 40  # how wide one value may be
@@ -26,7 +28,7 @@ def print_preview(preview: Preview) -> None:
         console.print()
         _print_step(step)
     console.print()
-    print_facts(ahead(preview.plan, preview.expectations))
+    print_facts([*ahead(preview.plan, preview.expectations), *named("keys", _keys(preview))])
     console.print()
 
 
@@ -34,6 +36,13 @@ def _print_step(step: StepRows) -> None:
     headers = [f"{cell(column.name)}\n{_cut(column.type, LONGEST_TYPE)}" for column in step.columns]
     title = step.title if step.rows else f"{step.title}: no rows"
     print_rows(headers, [list(map(cell, row)) for row in step.rows], title=title)
+
+
+def _keys(preview: Preview) -> Iterator[str]:
+    if preview.null_keys:
+        yield f"{counted(preview.null_keys, 'row')} with a null in mergeKeys"
+    if preview.repeated_keys:
+        yield f"{counted(preview.repeated_keys, 'key')} that several rows have"
 
 
 def cell(value: Any) -> str:

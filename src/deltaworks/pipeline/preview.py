@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.lake.schema import Column, columns
+from deltaworks.lake.sql import literal
 from deltaworks.pipeline.prepared import prepare
 from deltaworks.spark.errors import explained
 from deltaworks.spark.look import look
@@ -41,6 +42,8 @@ class Preview:
     limit: int
     steps: tuple[StepRows, ...]
     expectations: tuple[Kept, ...]  # a broken one that fails a run is only told here
+    null_keys: int = 0  # rows with a null in a merge key, where the keys were looked at
+    repeated_keys: int = 0  # keys that several rows have
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -49,6 +52,8 @@ class Preview:
             "limit": self.limit,
             "steps": [asdict(step) for step in self.steps],
             "expectations": [rule._asdict() for rule in self.expectations],
+            "null_keys": self.null_keys,
+            "repeated_keys": self.repeated_keys,
             "plan": self.plan.to_dict(),
         }
 
@@ -57,8 +62,16 @@ def preview(config: PipelineConfig, spans: Spans, spark: SparkSession, limit: in
     """Show up to so many rows after each step of the whole pipeline; writes nothing."""
     prepared = prepare(config, spans, spark)
     steps = tuple(_seen(step, limit) for step in prepared.steps)
-    plan = prepared.told(_found(prepared))
-    return Preview(plan=plan, limit=limit, steps=steps, expectations=plan.kept(config.expect))
+    findings = _found(prepared)
+    plan = prepared.told(findings)
+    return Preview(
+        plan=plan,
+        limit=limit,
+        steps=steps,
+        expectations=plan.kept(config.expect),
+        null_keys=findings.null_keys if findings else 0,
+        repeated_keys=findings.repeated_keys if findings else 0,
+    )
 
 
 def _found(prepared: Prepared) -> Findings | None:
@@ -82,14 +95,12 @@ def _seen(step: Passed, limit: int) -> StepRows:
 
 _NESTED = ("array<", "map<", "struct<", "variant")
 _SAME = ("boolean", "tinyint", "smallint", "int", "bigint", "double")
-# Spark's own formats leave microseconds out.
-_TO_JSON = ", ".join(
-    (
-        "'ignoreNullFields', 'false'",
-        """'timestampFormat', "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX\"""",
-        """'timestampNTZFormat', "yyyy-MM-dd'T'HH:mm:ss.SSSSSS\"""",
-    )
-)
+_TO_JSON = {
+    "ignoreNullFields": "false",
+    # Spark's own formats leave microseconds out.
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 def _portable(name: str, kind: str) -> str:
@@ -97,7 +108,8 @@ def _portable(name: str, kind: str) -> str:
     if kind in _SAME:
         return name
     if kind.startswith(_NESTED):
-        return f"to_json({name}, map({_TO_JSON}))"
+        options = ", ".join(literal(word) for pair in _TO_JSON.items() for word in pair)
+        return f"to_json({name}, map({options}))"
     if kind == "float":
         return f"CAST(CAST({name} AS STRING) AS DOUBLE)"  # 0.1 and not 0.10000000149011612
     return f"hex({name})" if kind == "binary" else f"CAST({name} AS STRING)"

@@ -22,7 +22,7 @@ READ = StepRows(
 )
 NONE = StepRows(title="transform[0] filter", columns=READ.columns, rows=())
 RULES = (Kept("positive", "drop", 2), Kept("known", "fail", 1), Kept("named", "setAside", 0))
-SEEN = Preview(plan=PLAN, limit=10, steps=(READ, NONE), expectations=RULES)
+SEEN = Preview(plan=PLAN, limit=10, steps=(READ, NONE), expectations=RULES, null_keys=1, repeated_keys=2)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,8 @@ def test_every_step_is_shown_then_what_would_follow(capsys: pytest.CaptureFixtur
         "target  now at version 3",
         "files   at most 3 of 50 files would be read and rewritten",
         "then    optimize",
+        "keys    1 row with a null in mergeKeys",
+        "        2 keys that several rows have",
         "",
     ]
 
