@@ -23,12 +23,14 @@ def extract(spark: SparkSession, path: Path, **params: Any) -> DataFrame:
 def orders(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three versions: two rows; one updated; a column more."""
     path = tmp_path_factory.mktemp("lake") / "orders"
-    sink = {"sinkType": "DeltaLake", "connectionParams": {"path": str(path), "enableChangeDataFeed": True}}
-    keyed = {**sink, "connectionParams": {**sink["connectionParams"], "mergeKeys": "id"}}  # type: ignore[dict-item]
-    deltaworks.load(frame(spark, {"id": 1, "n": 1}, {"id": 2, "n": 1}), sink, "Append")
-    deltaworks.load(frame(spark, {"id": 1, "n": 9}), keyed, "Upsert")
-    widened = {**sink, "options": {"mergeSchema": True}}
-    deltaworks.load(frame(spark, {"id": 3, "n": 3, "new": "x"}), widened, "Append")
+    sink = {"path": str(path), "enableChangeDataFeed": True}
+    for mode, more, rows in (
+        ("Append", {}, [{"id": 1, "n": 1}, {"id": 2, "n": 1}]),
+        ("Upsert", {"mergeKeys": "id"}, [{"id": 1, "n": 9}]),
+        ("Append", {"mergeSchema": True}, [{"id": 3, "n": 3, "new": "x"}]),
+    ):
+        config = {"sinkType": "DeltaLake", "connectionParams": {**sink, **more}}
+        assert deltaworks.load(frame(spark, *rows), config, mode).success
     return path
 
 

@@ -87,8 +87,6 @@ def test_what_we_say_can_be_read_after_vacuum_is_what_spark_can_read(spark: Spar
         "INSERT INTO TABLE_ SELECT /*+ COALESCE(1) */ id FROM range(50)",
         "DELETE FROM TABLE_ WHERE id = 5",
         "DELETE FROM TABLE_ WHERE id = 6",
-        "INSERT INTO TABLE_ VALUES (100)",
-        "DELETE FROM TABLE_ WHERE id = 100",
         properties={"enableDeletionVectors": "true"},
     )
     vacuum_by_spark(spark, path)
