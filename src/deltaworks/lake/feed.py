@@ -33,7 +33,8 @@ def require_feed(log: Log, start: int, end: int) -> None:
 
 def recorded_since(log: Log, start: int) -> list[int]:
     """The versions from `start` on whose changes the table recorded."""
-    kept = [version for version in log.versions() if version >= max(start, log.readable()[0])]
+    first = max(start, log.readable()[0])
+    kept = [version for version in log.versions() if version >= first]
     recording = bool(kept) and _recording(metadata_at(log, kept[0]))
     recorded = []
     for version in kept:
