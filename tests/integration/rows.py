@@ -33,7 +33,8 @@ def stored(path: Path | str) -> list[dict[str, Any]]:
 
 def from_spark(spark: SparkSession, path: Path | str) -> list[dict[str, Any]]:
     """Rows of a Delta table as Spark reads them."""
-    return collected(spark.read.format("delta").load(str(path)))
+    found: list[dict[str, Any]] = spark.read.format("delta").load(str(path)).toArrow().to_pylist()
+    return sorted(found, key=str)
 
 
 def both(spark: SparkSession, path: Path | str) -> list[dict[str, Any]]:

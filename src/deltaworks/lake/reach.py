@@ -55,49 +55,35 @@ def conditions(reaches: Iterable[Reach]) -> tuple[str, ...]:
 def files_within(files: pa.Table, reaches: Iterable[Reach]) -> int:
     """How many of a table's files can hold rows the batch matches, by partition values and statistics."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    keep = pa.array([True] * files.num_rows)
+    keep = pa.array([True] * files.num_rows, pa.bool_())
     for reach in reaches:
-        if reach.to_sql() is not None:
-            keep = _both(keep, _may_hold(files, reach))
-    return sum(keep.to_pylist())
+        # Where null is a key too, any file may hold it: the condition skips none for certain.
+        if reach.to_sql() is not None and not reach.nulls:
+            keep = pc.and_(keep, pc.fill_null(_may_hold(files, reach), True))
+    return pc.sum(keep).as_py() or 0
 
 
 def _may_hold(files: pa.Table, reach: Reach) -> Any:
-    partition, low, high = (f"{part}.{reach.column}" for part in ("partition", "min", "max"))
-    if partition in files.column_names:
-        return _within(files[partition], files[partition], reach)
-    if low in files.column_names and high in files.column_names:
-        return _within(files[low], files[high], reach)
-    import pyarrow as pa
-
-    return pa.array([True] * files.num_rows)
-
-
-def _within(lows: pa.ChunkedArray, highs: pa.ChunkedArray, reach: Reach) -> Any:
-    """Whether ranges of files meet the range of the batch; a file that tells nothing may hold anything."""
+    """For each file whether it can hold one of the values; null for one that tells nothing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if reach.nulls:
-        return pa.array([True] * len(lows))
-    if reach.values and lows is highs:
-        found = pc.is_in(lows, pa.array([_value(value, reach, lows.type) for value in reach.values], lows.type))
-    else:
-        first, last = (_value(text or "", reach, lows.type) for text in (reach.low, reach.high))
-        found = pc.and_kleene(pc.greater_equal(highs, first), pc.less_equal(lows, last))
-    return pc.fill_null(found, True).combine_chunks()
+    partition, low, high = (f"{part}.{reach.column}" for part in ("partition", "min", "max"))
+    if partition in files.column_names:
+        kind = files.schema.field(partition).type
+        return pc.is_in(files[partition], pa.array([_value(each, reach, kind).as_py() for each in reach.values], kind))
+    if low not in files.column_names or high not in files.column_names:
+        return pa.nulls(files.num_rows, pa.bool_())
+    kind = files.schema.field(low).type
+    first, last = (_value(text or "", reach, kind) for text in (reach.low, reach.high))
+    return pc.and_kleene(pc.greater_equal(files[high], first), pc.less_equal(files[low], last))
 
 
-def _value(text: str, reach: Reach, kind: pa.DataType) -> Any:
+def _value(text: str, reach: Reach, kind: pa.DataType) -> pa.Scalar:
     import pyarrow as pa
 
     if reach.kind == "timestamp":
         return pa.scalar(int(text), pa.timestamp("us", "UTC")).cast(kind)
     return pa.scalar(text).cast(kind)
-
-
-def _both(left: Any, right: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.and_(left, right)

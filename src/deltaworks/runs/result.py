@@ -60,7 +60,9 @@ class LoadResult:
             else rows_read
             if rows_read is not None
             else written,
-            rows_inserted=count("numTargetRowsInserted", "num_target_rows_inserted") if merge else written,
+            rows_inserted=count("numTargetRowsInserted", "num_target_rows_inserted")
+            if merge
+            else written - count("numCopiedRows"),
             rows_updated=count("numTargetRowsUpdated", "num_target_rows_updated"),
             rows_deleted=count("numTargetRowsDeleted", "num_target_rows_deleted", "numDeletedRows"),
             rows_written=written,

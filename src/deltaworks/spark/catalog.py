@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from deltaworks.errors import ConfigError
+from deltaworks.lake.model import problem
 from deltaworks.lake.sql import literal, quoted
 from deltaworks.lake.storage import local_path
 from deltaworks.spark.errors import explained
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 
 TableName = Annotated[str, Field(pattern=r"^\w[\w-]*(\.\w[\w-]*){0,2}$")]
 """`name`, `schema.name` or `catalog.schema.name`."""
+
+
+def require_one_place(path: str, table: str | None) -> None:
+    """Refuse a table that has both a path and a name, or neither."""
+    if path and table:
+        raise problem("path and table are both given", "Leave one of them out.")
+    if not path and not table:
+        raise problem("path is missing", "Add path, or table with the name of a table.")
 
 
 def location(spark: SparkSession, name: str) -> str:

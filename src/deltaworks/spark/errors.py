@@ -10,7 +10,7 @@ from deltaworks.errors import ConfigError, DeltaworksError, RunError
 from deltaworks.spark.conflicts import WriteConflictError, conflict_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class ColumnNotFoundError(ConfigError):
@@ -49,11 +49,9 @@ def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> D
         return WriteConflictError(said, hint="Run it again.", conflict=conflict)
     if story.condition.startswith("UNRESOLVED_COLUMN") and columns:
         return ColumnNotFoundError(story.parameter("objectName"), columns, where=where)
-    if story.condition == "DELTA_FAILED_TO_MERGE_FIELDS":
-        return ConfigError(
-            f"{where}: Column {story.parameter('updateField')!r}: {story.line}",
-            hint="Cast it with a cast transform; nothing was written.",
-        )
+    if story.condition in _TOLD:
+        kind, what, hint = _TOLD[story.condition]
+        return kind(f"{where}: {what(story)}", hint=hint)
     if story.is_analysis:
         return ConfigError(f"{where}: {story.line}", hint="Change it in the pipeline file; nothing was written.")
     return RunError(f"{where}: {story.line}", hint="The table is as it was; mend the cause and run again.")
@@ -98,6 +96,20 @@ class _Story:
 
     def parameter(self, name: str) -> str:
         return self._parameters.get(name, "?").replace("`", "")
+
+
+_TOLD: dict[str, tuple[type[DeltaworksError], Callable[[_Story], str], str]] = {
+    "DELTA_FAILED_TO_MERGE_FIELDS": (
+        ConfigError,
+        lambda story: f"Column {story.parameter('updateField')!r}: {story.line}",
+        "Cast it with a cast transform; nothing was written.",
+    ),
+    "DELTA_REPLACE_WHERE_MISMATCH": (
+        RunError,
+        lambda story: f"a row is outside replaceWhere: {story.parameter('replaceWhere')}",
+        "Nothing was written. Filter the rows, or change replaceWhere.",
+    ),
+}
 
 
 def _condition(message: str) -> str:

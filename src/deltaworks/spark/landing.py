@@ -53,7 +53,12 @@ def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManage
 def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:
     """What one look at the rows tells; none where nothing has to be known. Refuses what a load would refuse."""
     keys = sink.keys_to_look_at(mode)
-    return _looked(rows, keys, rules) if keys or rules else None
+    if keys is None and not rules:
+        return None
+    with explained("load", rows.columns):
+        findings = _looked(rows, keys, rules)
+        sink.judge(rows, findings)
+    return findings
 
 
 def _looked(rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> Findings:

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.rows import both, frame
 from tests.integration.sinks.loads import landed, load
 
-import deltaworks
+from deltaworks.lake.log import Log
 from deltaworks.lake.table import open_table
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def test_an_isolation_that_this_delta_does_not_know_is_refused(spark: SparkSessi
     refused = load(frame(spark, {"id": 1}), tmp_path / "t", "Append", isolationLevel="WriteSerializable")
 
     assert "must be Serializable" in (refused.error or "")
-    assert deltaworks.lake.log.Log(str(tmp_path / "t")).latest() is None
+    assert Log(str(tmp_path / "t")).latest() is None
 
 
 def files_of(path: Path) -> int:

@@ -70,6 +70,9 @@ class Sink(Connector, ABC):
         """The key columns it has to know about before it writes; none where it need not look."""
         return None
 
+    def judge(self, rows: DataFrame, findings: Findings) -> None:
+        """Refuse what a look at the rows has found and this sink cannot write."""
+
     @abstractmethod
     def scratch(self, run_id: str) -> str:
         """A folder of its own for rows that are looked at more than once."""

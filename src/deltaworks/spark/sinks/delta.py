@@ -25,7 +25,7 @@ from deltaworks.spark.errors import explained
 from deltaworks.spark.look import Keys
 from deltaworks.spark.sinks.base import Sink, WritePlan, beside
 from deltaworks.spark.sinks.delta_fit import aligned, check_fit, notes, schema_after, widen
-from deltaworks.spark.sinks.delta_keys import chosen
+from deltaworks.spark.sinks.delta_keys import chosen, refuse
 from deltaworks.spark.sinks.delta_rules import check_mode, check_together
 from deltaworks.spark.sinks.delta_steps import files_read, step_for
 
@@ -150,6 +150,10 @@ class DeltaSink(Sink):
         there = table.partition_columns if table else ()
         return Keys(columns=self.merge_keys, partitions=tuple(name for name in self.merge_keys if name in there))
 
+    def judge(self, rows: DataFrame, findings: Findings) -> None:
+        """Refuse null and repeated keys."""
+        refuse(self, rows, findings)
+
     def scratch(self, run_id: str) -> str:
         """Inside the table's folder, where no vacuum looks; beside it while there is no table."""
         if Log(self.path).latest() is None:
@@ -181,7 +185,7 @@ class DeltaSink(Sink):
     def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
         """Commit the rows once, however many tries that takes, and read back what landed."""
         commit = replace(commit, schema=fingerprint(batch.rows.schema.json()))
-        rows, superseded = chosen(self, batch, mode)
+        rows, superseded = chosen(self, batch)
         batch = replace(batch, rows=rows)
         while True:
             rows_read, conflict = self._attempt(batch, mode, commit)

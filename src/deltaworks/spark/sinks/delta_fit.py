@@ -28,6 +28,9 @@ def check_fit(sink: DeltaSink, rows: DataFrame, table: Table | None, mode: Write
     """Refuse rows that the table cannot take, naming each column; looks at no row."""
     _check_named(sink, rows, mode)
     _check_types(rows)
+    if sink.replace_where:
+        with explained("load.replaceWhere", rows.columns):
+            _ = rows.where(sink.replace_where).schema
     if table is None or _remade(sink, mode):
         return
     _check_layout(sink, rows, table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import RunError
-from deltaworks.lake.mode import WriteMode
 from deltaworks.spark.look import repeated
 from deltaworks.spark.newest import newest
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from deltaworks.spark.batch import Batch
+    from deltaworks.spark.look import Findings
     from deltaworks.spark.sinks.delta import DeltaSink
 
 
@@ -42,18 +42,22 @@ class DuplicateKeysError(RunError):
         self.keys = tuple(named)
 
 
-def chosen(sink: DeltaSink, batch: Batch, mode: WriteMode) -> tuple[DataFrame, int]:
-    """The rows to write, each key once, and how many older ones were left out; refuses what the file refuses."""
-    keys, found = sink.merge_keys or (), batch.findings
-    if mode is not WriteMode.UPSERT:
-        return batch.rows, 0
-    if found is None:
-        trusted = sink.on_duplicate_keys == "fail"
-        return (batch.rows if trusted else newest(batch.rows, keys, sink.order_by or ())), 0
+def refuse(sink: DeltaSink, rows: DataFrame, found: Findings) -> None:
+    """Refuse null and repeated keys where the file does not say what becomes of them."""
+    keys = sink.merge_keys or ()
     if found.null_keys and sink.on_null_keys == "fail":
         raise NullKeysError(found.null_keys, keys)
-    if not found.repeated_keys:
+    if found.repeated_keys and sink.on_duplicate_keys == "fail":
+        raise DuplicateKeysError(found.repeated_keys, repeated(rows, keys))
+
+
+def chosen(sink: DeltaSink, batch: Batch) -> tuple[DataFrame, int]:
+    """The rows to write, each key once, and how many older ones were left out."""
+    found = batch.findings
+    if found is not None:
+        refuse(sink, batch.rows, found)
+    once = found is not None and not found.repeated_keys
+    if sink.on_duplicate_keys == "fail" or once:
         return batch.rows, 0
-    if sink.on_duplicate_keys == "fail":
-        raise DuplicateKeysError(found.repeated_keys, repeated(batch.rows, keys))
-    return newest(batch.rows, keys, sink.order_by or ()), found.surplus
+    rows = newest(batch.rows, sink.merge_keys or (), sink.order_by or ())
+    return rows, found.surplus if found else 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.lake.after import After
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import problem
+from deltaworks.spark.catalog import require_one_place
 from deltaworks.spark.stamp import RESERVED_OPTIONS
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def check_mode(sink: DeltaSink, mode: WriteMode) -> None:
 
 def check_together(sink: DeltaSink) -> None:
     """Refuse keys that contradict each other."""
-    if bool(sink.path) == bool(sink.table):
-        raise problem("A Delta sink needs either path or table", "Give one of them.")
+    require_one_place(sink.path, sink.table)
     _refuse_options(sink)
     _refuse_pairs(sink)
     _check_duplicates(sink)

@@ -16,10 +16,11 @@ from deltaworks.lake.remains import require_files
 from deltaworks.lake.sql import literal, quoted
 from deltaworks.lake.table import NotATableError, VersionNotFoundError
 from deltaworks.lake.travel import first_version_since, instant, version_at
+from deltaworks.spark.catalog import TableName, location, require_one_place
 from deltaworks.spark.sources.base import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -42,8 +43,10 @@ class DeltaSource(Source):
     """`DeltaLake`."""
     format: Literal["delta"] = "delta"
     """Always `delta`; may be left out."""
-    path: Location
-    """Where the table is."""
+    path: Location = ""
+    """Where the table is. This or `table` is needed."""
+    table: TableName | None = None
+    """The table's name in the session's catalog: `name`, `schema.name` or `catalog.schema.name`."""
     version_as_of: Whole | None = None
     """Read the table as it was at this version."""
     timestamp_as_of: str | None = None
@@ -65,6 +68,7 @@ class DeltaSource(Source):
 
     @model_validator(mode="after")
     def _one_past(self) -> Self:
+        require_one_place(self.path, self.table)
         travel = {"versionAsOf": self.version_as_of, "timestampAsOf": self.timestamp_as_of}
         starts = {"startingVersion": self.starting_version, "startingTimestamp": self.starting_timestamp}
         ends = {"endingVersion": self.ending_version, "endingTimestamp": self.ending_timestamp}
@@ -93,8 +97,14 @@ class DeltaSource(Source):
 
     @property
     def place(self) -> str:
-        """The table's path."""
-        return self.path
+        """The table's path, or its name where that is all there is."""
+        return self.path or self.table or ""
+
+    def located(self, session: Callable[[], SparkSession]) -> Self:
+        """This source with the path of its name."""
+        if self.path or self.table is None:
+            return self
+        return self.model_copy(update={"path": location(session(), self.table)})
 
     @property
     def repeats(self) -> bool:
