@@ -22,13 +22,20 @@ from deltaworks.errors import (
     StoppedError,
     did_you_mean,
 )
+from deltaworks.lake.expectation import Expectation
+from deltaworks.lake.feed import FeedVacuumedError, NoFeedError, NothingBetweenError, OutsideFeedError
+from deltaworks.lake.feed_columns import ColumnsChangedError
 from deltaworks.lake.log import DamagedLogError, Log
+from deltaworks.lake.remains import VacuumedError
 from deltaworks.lake.storage import NowhereError, UnreachableError
 from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
 from deltaworks.lake.travel import NoVersionThenError, instant
 from deltaworks.pipeline.config import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
+from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.errors import ColumnNotFoundError
+from deltaworks.spark.landing import BrokenRuleError
+from deltaworks.spark.sinks.delta_keys import DuplicateKeysError, NullKeysError
 from deltaworks.vault import CredentialNotFoundError
 
 if TYPE_CHECKING:
@@ -60,6 +67,16 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         InvalidFileError([("a", "b"), ("c", "d")]),
         UnreadableFileError("x.yaml is empty.", hint="Write."),
         ColumnNotFoundError("id", ["a", "b"], where="load"),
+        VacuumedError("orders", 1, gone=2, whole=range(2, 5)),
+        NoFeedError("orders"),
+        OutsideFeedError(Log(str(tmp_path)), 9, [0]),
+        NothingBetweenError(Log(str(tmp_path)), 0, 0),
+        FeedVacuumedError(Log(str(tmp_path)), 0, []),
+        ColumnsChangedError("orders", 1, "id", range(2, 5)),
+        BrokenRuleError(Expectation(name="positive", check="n > 0"), 1, 2, ["{}"]),
+        NullKeysError(3, ["id"]),
+        DuplicateKeysError(2, [("1", 2)]),
+        WriteConflictError("Too late.", hint="Again.", conflict=Conflict.APPEND),
     ]
 
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class FileModel(BaseModel):
     """A part of a file. Its fields are the format, the validation and the reference page."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+    # Built when first used: a command pays only for the parts it reads.
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -51,7 +51,7 @@ def same_each_time(*expressions: str) -> bool:
 
 
 _CHANGING = re.compile(
-    r"(?i)\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id"
-    r"|input_file_\w+|current_\w+|now|localtimestamp|curdate|unix_timestamp|to_unix_timestamp|session_user|user"
-    r"|first|first_value|last|last_value|any_value|collect_\w+|array_agg|over|java_method|reflect|try_reflect)\b"
+    r"(?i)\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id|now|curdate"
+    r"|input_file_\w+|unix_timestamp|user|first|first_value|last|last_value|any_value|collect_\w+|array_agg|over"
+    r"|java_method|reflect|try_reflect)\s*\(|\b(current_\w+|localtimestamp|session_user|over\s+\w)"
 )

@@ -54,7 +54,8 @@ def plan(table: Table, retention_hours: int) -> VacuumPlan:
 
 def require_safe(retention_hours: int, properties: Mapping[str, str]) -> None:
     """Refuse a retention shorter than the table's own: a slow reader or writer may still need those files."""
-    least = _duration(properties.get(RETENTION)) or DEFAULT
+    own = _duration(properties.get(RETENTION))
+    least = DEFAULT if own is None else own
     if timedelta(hours=retention_hours) < least:
         hours = int(least.total_seconds() // 3600)
         raise RefusedError(

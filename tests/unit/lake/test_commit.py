@@ -78,3 +78,16 @@ def test_metadata_of_a_later_version_is_still_ours() -> None:
     found = parsed('{"deltaworks":9,"run":"r","position":{"offsets":[1]},"novelty":true}')
 
     assert found == Commit(run_id="r")
+
+
+@pytest.mark.parametrize(
+    ("app_id", "expected"),
+    [("deltaworks/orders", "deltaworks/orders/aside"), ("deltaworks/orders#a#b", "deltaworks/orders/aside#a#b")],
+)
+def test_rows_set_aside_have_a_mark_of_their_own_with_the_same_version(app_id: str, expected: str) -> None:
+    commit = Commit(run_id="run-1", pipeline="orders", mark=Mark(app_id, 7), seen=3, attempt=2)
+
+    aside = commit.aside(5)
+
+    assert (aside.mark, aside.run_id, aside.seen, aside.attempt) == (Mark(expected, 7), "run-1", 5, 1)
+    assert Commit(run_id="run-1").aside(-1).mark is None

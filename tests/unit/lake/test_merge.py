@@ -34,6 +34,24 @@ def test_keys_alone_update_what_is_there_and_insert_the_rest() -> None:
     )
 
 
+def test_a_plan_for_known_keys_skips_files_and_compares_plainly() -> None:
+    plan = MergePlan(keys=("id",), null_keys=False, within=("target.`id` BETWEEN 1 AND 5",))
+
+    assert plan.to_sql("t", "s").splitlines()[0] == (
+        "MERGE INTO t AS target USING s AS source ON target.`id` = source.`id` AND target.`id` BETWEEN 1 AND 5"
+    )
+
+
+def test_a_plan_may_name_its_columns_and_let_new_ones_in() -> None:
+    plan = MergePlan(keys=("id",), update_columns=("a", "b"), insert_columns=("id", "a b"), evolve=True)
+
+    assert plan.to_sql("t", "s") == (
+        "MERGE WITH SCHEMA EVOLUTION INTO t AS target USING s AS source ON target.`id` <=> source.`id`\n"
+        "WHEN MATCHED THEN UPDATE SET `a` = source.`a`, `b` = source.`b`\n"
+        "WHEN NOT MATCHED THEN INSERT (`id`, `a b`) VALUES (source.`id`, source.`a b`)"
+    )
+
+
 def test_a_condition_on_the_row_already_there_cannot_keep_a_new_row_out() -> None:
     plan = MergePlan(keys=("id",), delete_when=Condition("source.at > target.at"))
 

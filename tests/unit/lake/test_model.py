@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from deltaworks.lake.model import Columns, FileModel, Flag, FromText, Location, Step, Whole
+from deltaworks.lake.model import Bytes, Columns, FileModel, Flag, FromText, Location, Step, Whole
 
 NAMES = st.text(min_size=1).filter(lambda name: "," not in name and not name.lstrip().startswith(("[", "{")))
 
@@ -236,3 +236,17 @@ def test_the_schema_of_a_step_has_the_shape_of_the_file() -> None:
     assert not validator.is_valid({"sourceType": "File", "mergeKeys": "id"})
     assert not validator.is_valid({"sourceType": "File", "connectionParams": {"pth": "in"}})
     assert not validator.is_valid({"connectionParams": {"path": "in"}})
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1024, 1024), ("1024", 1024), ("128MB", 128 * 2**20), ("1 GiB", 2**30), ("5k", 5120), ("2tb", 2**41)],
+)
+def test_a_size_is_a_number_of_bytes_or_text(value: object, expected: int) -> None:
+    assert TypeAdapter(Bytes).validate_python(value) == expected
+
+
+@pytest.mark.parametrize("value", ["large", "", "-5", 0, True, 1.5, "5 apples", None])
+def test_what_is_no_size_is_refused(value: object) -> None:
+    with pytest.raises(ValidationError, match="is not a size"):
+        TypeAdapter(Bytes).validate_python(value)

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.tables import append
 
 from deltaworks.errors import ConfigError, SetupError
-from deltaworks.lake.storage import Folder, local_path, reason
+from deltaworks.lake.storage import Folder, local_path, reason, remove_folder
 
 # Nothing listens on port 1, and nobody waits for it.
 NOBODY = {
@@ -107,3 +107,13 @@ def test_an_error_without_words_is_named_by_its_kind() -> None:
 
 def test_a_reason_is_short() -> None:
     assert len(reason(OSError("x" * 5000))) == 200
+
+
+def test_a_folder_is_removed_with_all_that_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/c").write_text("x")
+
+    remove_folder(str(tmp_path / "a"))
+    remove_folder(str(tmp_path / "a"))
+
+    assert list(tmp_path.iterdir()) == []

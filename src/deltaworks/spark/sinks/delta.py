@@ -102,7 +102,7 @@ class DeltaSink(Sink):
     """As in `after`."""
     z_order_columns: Columns | None = None
     """As in `after`."""
-    vacuum_retention_hours: Whole | None = None
+    vacuum_retention_hours: Annotated[Whole, Field(ge=0)] | None = None
     """As in `after`."""
     after: After = After()
     """What is done to the table once the rows have landed."""

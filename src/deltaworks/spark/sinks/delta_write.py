@@ -80,18 +80,19 @@ class Create:
         return rows.selectExpr(*(quoted(name) if name.lower() in wanted else nothing[name] for name in kinds))
 
     def _make(self, rows: DataFrame, commit: Commit) -> None:
-        if self.cluster_by:  # which no DataFrame writer can do
-            with configured(rows.sparkSession, {**self.conf, **stamp_conf(commit)}):
+        # A table made through the catalog takes its stamp from the session, whatever the writer's options say.
+        stamped = self.name or self.cluster_by
+        with configured(rows.sparkSession, {**self.conf, **(stamp_conf(commit) if stamped else {})}):
+            if self.cluster_by:  # which no DataFrame writer can do
                 run_over(rows, self._sql(ROWS))
-            return
-        options = {**self.options, **self.properties, **write_options(commit)}
-        writer = rows.write.format("delta").mode("errorifexists").options(**options)
-        writer = _partitioned(writer, self.partition_by)
-        with configured(rows.sparkSession, self.conf):
-            if self.name:
-                writer.saveAsTable(self.name)
+            elif self.name:
+                self._writer(rows).saveAsTable(self.name)
             else:
-                writer.save(self.path)
+                self._writer(rows).options(**write_options(commit)).save(self.path)
+
+    def _writer(self, rows: DataFrame) -> DataFrameWriter:
+        writer = rows.write.format("delta").mode("errorifexists").options(**self.options, **self.properties)
+        return _partitioned(writer, self.partition_by)
 
     def _sql(self, rows: str) -> str:
         properties = {**self.properties, **self.options}
