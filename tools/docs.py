@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import typer.main
-import yaml
 
 from deltaworks.cli.main import app
+from deltaworks.lake.after import After
+from deltaworks.lake.expectation import Expectation
+from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Step
 from deltaworks.pipeline.config import PipelineConfig, SparkConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.spark.conflicts import REACTIONS, Conflict, Reaction
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
 from deltaworks.spark.transforms.aggregation import Aggregation
+from tools import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +43,7 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """Every generated page, by its name."""
-    return {"pipeline-file.md": pipeline_page(), "commands.md": commands_page()}
+    return {"pipeline-file.md": pipeline_page(), "commands.md": commands_page(), "conflicts.md": conflicts_page()}
 
 
 def pipeline_page() -> str:
@@ -53,11 +57,14 @@ def pipeline_page() -> str:
         *_family("Sources", "`extract`", AnySource),
         *_family("Transforms", "an item of `transform`", AnyTransform),
         _table("an item of `aggregations`", Aggregation),
+        "## Rules\n",
+        *_shown("an item of `expect`", Expectation),
         *_family("Sinks", "`load`", AnySink),
+        *_shown("`after`", After),
         "## The project file\n\n`deltaworks.yaml`, found in the folder of a pipeline file or above it.\n",
         _table("deltaworks.yaml", ProjectConfig),
         _table("an environment", Environment),
-        _example("deltaworks.yaml"),
+        _example(examples.PROJECT),
     ]
     return MADE + "\n".join(parts)
 
@@ -65,9 +72,14 @@ def pipeline_page() -> str:
 def _family(title: str, place: str, union: Any) -> Iterator[str]:
     yield f"## {title}\n\nEach is {place}.\n"
     for model in members(union):
-        tags = get_args(model.model_fields[_tag(model)].annotation)
-        yield _table(" or ".join(f"`{tag}`" for tag in tags), model)
-        yield from (_example(path.name) for path in _examples_with(tags, model)[:1])
+        tag = next(name for name in ("source_type", "sink_type", "type") if name in model.model_fields)
+        tags = get_args(model.model_fields[tag].annotation)
+        yield from _shown(" or ".join(f"`{tag}`" for tag in tags), model)
+
+
+def _shown(title: str, model: type[FileModel]) -> Iterator[str]:
+    yield _table(title, model)
+    yield _example(examples.fullest(model))
 
 
 def members(union: Any) -> tuple[type[FileModel], ...]:
@@ -76,17 +88,20 @@ def members(union: Any) -> tuple[type[FileModel], ...]:
     return found
 
 
-def _tag(model: type[FileModel]) -> str:
-    return next(name for name in ("source_type", "sink_type", "type") if name in model.model_fields)
-
-
 def _table(title: str, model: type[FileModel]) -> str:
-    lines = [f"### {title}\n", f"{inspect.getdoc(model)}\n", "| key | needed | what it means |", "|---|---|---|"]
+    heads = ["| key | needed | what it means | example |", "|---|---|---|---|"]
     meanings = model.meanings()
+    rows = []
     for key, field in keys(model).items():
-        meaning = " ".join(meanings[key.rpartition(".")[2]].split())
-        lines.append(f"| `{key}` | {'yes' if field.is_required() else ''} | {meaning} |")
-    return "\n".join(lines) + "\n"
+        name = key.rpartition(".")[2]
+        needed = "yes" if field.is_required() else ""
+        rows.append(f"| `{key}` | {needed} | {' '.join(meanings[name].split())} | {_link(model, name)} |")
+    return "\n".join([f"### {title}\n", f"{inspect.getdoc(model)}\n", *heads, *rows]) + "\n"
+
+
+def _link(model: type[FileModel], key: str) -> str:
+    found = examples.shortest(model, key)
+    return f"[{found.stem}](../examples/{found.name})" if found else ""
 
 
 def keys(model: type[FileModel]) -> dict[str, FieldInfo]:
@@ -99,22 +114,43 @@ def keys(model: type[FileModel]) -> dict[str, FieldInfo]:
     return beside | below
 
 
-def _examples_with(tags: tuple[str, ...], model: type[FileModel]) -> list[Path]:
-    paths = sorted((ROOT / "docs" / "examples").glob("*.yaml"))
-    return [path for path in paths if set(tags) & set(_tags(yaml.safe_load(path.read_text()), _tag(model)))]
+def _example(path: Path) -> str:
+    return f"```yaml\n{path.read_text(encoding='utf-8')}```\n"
 
 
-def _tags(pipeline: dict[str, Any], tag: str) -> Iterator[str | None]:
-    yield {
-        "source_type": pipeline.get("extract", {}).get("sourceType"),
-        "sink_type": pipeline.get("load", {}).get("sinkType"),
-    }.get(tag)
-    yield from (step["type"] for step in pipeline.get("transform", []) if tag == "type")
+def conflicts_page() -> str:
+    """What a load does about each kind of conflict, in each write mode."""
+    modes = [mode.value for mode in WriteMode]
+    rows = [
+        " | ".join([f"| `{conflict}`", CONFLICTS[conflict], *(f"{reactions[mode]}" for mode in WriteMode)]) + " |"
+        for conflict, reactions in REACTIONS.items()
+    ]
+    parts = [
+        "# When another writer was faster\n",
+        *(f"- **{reaction}**: {REACTIONS_MEAN[reaction]}" for reaction in Reaction),
+        "\nA load tries at most `maxCommitAttempts` times, 10 by default, and waits a moment before each.\n",
+        f"| conflict | what the other writer did | {' | '.join(modes)} |",
+        "|---|---|" + "---|" * len(modes),
+        *rows,
+    ]
+    return MADE + "\n".join(parts) + "\n"
 
 
-def _example(name: str) -> str:
-    text = (ROOT / "docs" / "examples" / name).read_text(encoding="utf-8")
-    return f"```yaml\n{text}```\n"
+REACTIONS_MEAN = {
+    Reaction.RETRY: "the same again. Spark finds out anew which rows and files are meant.",
+    Reaction.REPLAN: "look whether the rows still fit the table. If they do, try again; if not, the load fails.",
+    Reaction.STOP: "no other try. The table's log then says whether the key has landed.",
+}
+CONFLICTS = {
+    Conflict.WRITE: "committed something; Delta does not say what",
+    Conflict.APPEND: "added rows to what this load has read",
+    Conflict.DELETE_READ: "took away files that this load has read",
+    Conflict.DELETE_DELETE: "took away files that this load takes away too",
+    Conflict.TRANSACTION: "committed the same key",
+    Conflict.METADATA: "changed columns or properties",
+    Conflict.PROTOCOL: "changed what the table needs of its readers and writers",
+    Conflict.CREATED: "made the table",
+}
 
 
 def commands_page() -> str:

@@ -6,16 +6,18 @@ import re
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 from tools import docs
+from tools.examples import FOLDER, PROJECT
 
 import deltaworks
+from deltaworks.lake.after import After
+from deltaworks.lake.expectation import Expectation
 from deltaworks.pipeline.config import PipelineConfig, SparkConfig
-from deltaworks.pipeline.document import read_document
-from deltaworks.pipeline.project import ProjectConfig
+from deltaworks.pipeline.project import Environment, ProjectConfig
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
@@ -27,19 +29,43 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from deltaworks.lake.model import FileModel
+    from deltaworks.runs.result import RunResult
 
-EXAMPLES = docs.ROOT / "docs" / "examples"
-ORDER = (
-    *("csv-to-delta", "upsert", "version", "feed", "feed-inserts", "time", "feed-times"),
-    *("join", "nested", "pivot", "python", "summary", "window"),
-)
+# Each with the rows it inserts, in the order they run: some read what others have written.
+EXAMPLES = {
+    "csv-to-delta": 2,
+    "upsert": 1,
+    "version": 2,
+    "feed": 2,
+    "feed-inserts": 2,
+    "time": 2,
+    "feed-times": 2,
+    "join": 1,
+    "nested": 3,
+    "pivot": 2,
+    "python": 2,
+    "summary": 1,
+    "window": 2,
+    "expect": 1,
+    "after": 2,
+    "after-inside": 2,
+    "upsert-columns": 1,
+    "overwrite-schema": 2,
+    "replace-partitions": 1,
+    "new-table": 2,
+    "replace-where": 1,
+    "upsert-trusted": 0,
+    "to-name": 2,
+    "from-name": 2,
+}
 NOT_YET = {"incremental"}  # accepted by the format, refused by a run
+PAGES = sorted(docs.ROOT.glob("docs/**/*.md"))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("docs")
-    shutil.copytree(EXAMPLES, found, dirs_exist_ok=True)
+    shutil.copytree(FOLDER, found, dirs_exist_ok=True)
     (found / "in").mkdir()
     (found / "in/orders.csv").write_text(
         "id,customer,amount,ordered,note\n1,ann,150.00,2024-01-01,x\n2,bob,20.50,2024-01-02,\n3,cy,,2024-01-02,\n"
@@ -47,6 +73,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "in/changes.json").write_text(
         '{"id": 1, "customer": "ann", "amount": 1.5, "at": "2024-01-01T00:00:00Z", "cancelled": false}\n'
         '{"id": 2, "customer": "bob", "amount": 2.5, "at": "2024-01-01T00:00:00Z", "cancelled": true}\n'
+    )
+    (found / "in/corrections.json").write_text(
+        '{"id": 1, "customer": "ann", "amount": 7.0, "at": "2024-01-02T00:00:00Z"}\n'
+        '{"id": 1, "customer": "ann", "amount": 8.0, "at": "2024-01-03T00:00:00Z"}\n'
+        '{"id": 4, "customer": "dan", "amount": 9.0, "at": "2024-01-03T00:00:00Z"}\n'
     )
     (found / "in/customers.json").write_text('{"customer": "ann", "country": "de", "since": "2023-01-01"}\n')
     (found / "in/messages.json").write_text(
@@ -56,22 +87,38 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def test_every_example_runs_and_lands_rows(spark: SparkSession, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def results(spark: SparkSession, folder: Path) -> Iterator[dict[str, RunResult]]:
     vault = deltaworks.MemoryVault({"lake": {"secret": "not needed for a local table"}})
-    assert set(ORDER) == {path.stem for path in EXAMPLES.glob("*.yaml")} - {"deltaworks"}
+    spark.sql(f"CREATE SCHEMA shop LOCATION '{folder}/shop'")
 
-    results = {}
-    for name in ORDER:
+    def run(name: str) -> RunResult:
         made = (folder / "tables/orders").exists()
         when = deltaworks.open_table(folder / "tables/orders").log.times()[0] if made else datetime.now(UTC)
-        variables = {"WHEN": when.isoformat()}
-        results[name] = deltaworks.run(folder / f"{name}.yaml", spark=spark, vault=vault, variables=variables)
+        return deltaworks.run(folder / f"{name}.yaml", spark=spark, vault=vault, variables={"WHEN": when.isoformat()})
 
-    landed = {name: result.load.rows_inserted for name, result in results.items()}
-    assert landed == {"csv-to-delta": 2, "upsert": 1, "version": 2, "feed": 2, "time": 2, "feed-times": 2} | {
-        "feed-inserts": 2, "join": 1, "nested": 3, "pivot": 2, "python": 2, "summary": 1, "window": 2
-    }  # fmt: skip
+    yield {name: run(name) for name in EXAMPLES}
+    spark.sql("DROP SCHEMA shop CASCADE")
+
+
+def test_every_example_runs_and_lands_rows(results: dict[str, RunResult], folder: Path) -> None:
+    assert set(EXAMPLES) == {path.stem for path in FOLDER.glob("*.yaml") if path != PROJECT}
+    assert {name: result.load.rows_inserted for name, result in results.items()} == EXAMPLES
     assert all(result.record.is_relative_to(folder / "runs") for result in results.values())
+
+
+def test_the_examples_do_what_their_first_lines_say(results: dict[str, RunResult], folder: Path) -> None:
+    loads = {name: result.load for name, result in results.items()}
+    archive = deltaworks.open_table(folder / "tables/archive")
+
+    assert (loads["expect"].rows_set_aside, loads["expect"].rows_dropped) == (1, 1)
+    assert {step.name for name in ("after", "after-inside") for step in results[name].after} == {"zOrder", "vacuum"}
+    assert all(step.success for result in results.values() for step in result.after)
+    assert (loads["upsert-columns"].rows_updated, loads["upsert-columns"].rows_superseded) == (1, 1)
+    assert (loads["overwrite-schema"].rows_deleted, loads["replace-partitions"].rows_deleted) == (2, 1)
+    assert (loads["replace-where"].rows_deleted, loads["upsert-trusted"].rows_updated) == (1, 2)
+    assert archive.properties["delta.logRetentionDuration"] == "interval 60 days"
+    assert (archive.rows, deltaworks.open_table(folder / "tables/current").rows) == (2, 2)
 
 
 def test_the_python_page_runs_as_it_stands(
@@ -94,26 +141,29 @@ def test_the_python_page_runs_as_it_stands(
     assert deltaworks.open_table("tables/copy").rows == 2
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_example_is_explained_by_a_comment(path: Path) -> None:
     assert path.read_text().startswith("# ")
 
 
-def test_every_key_has_an_example() -> None:
+def test_every_key_is_in_the_reference_and_has_an_example() -> None:
     models: list[type[FileModel]] = [
         PipelineConfig,
         SparkConfig,
         ProjectConfig,
+        Environment,
         Aggregation,
+        Expectation,
+        After,
         *docs.members(AnySource),
         *docs.members(AnyTransform),
         *docs.members(AnySink),
     ]
-    wanted = {key.rpartition(".")[2] for model in models for key in docs.keys(model)}
 
-    used = {key for path in EXAMPLES.glob("*.yaml") for key in _keys(read_document(path).value)}
+    rows = re.findall(r"^\| `(\S+)` \|.*\| (.*) \|$", docs.pipeline_page(), re.MULTILINE)
 
-    assert wanted - used - NOT_YET == set()
+    assert sorted(key for key, _ in rows) == sorted(key for model in models for key in docs.keys(model))
+    assert {key for key, example in rows if not example} == NOT_YET
 
 
 def test_the_reference_pages_are_up_to_date() -> None:
@@ -121,11 +171,13 @@ def test_the_reference_pages_are_up_to_date() -> None:
         assert (docs.ROOT / "docs/reference" / name).read_text() == text, "run make docs"
 
 
-def _keys(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from _keys(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _keys(inner)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text())
+
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "docs"], ids=lambda page: page.stem)
+def test_a_page_shows_no_pipeline_that_no_test_runs(page: Path) -> None:
+    assert "```yaml" not in page.read_text()
