@@ -116,8 +116,16 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """Rows by the files' own statistics."""
-        return self._delta.count()
+        """Rows by the files' own statistics, without those that deletion vectors hide."""
+        return self._delta.count() - (self._hidden() if "deletionVectors" in self.features else 0)
+
+    def _hidden(self) -> int:
+        import pyarrow
+        import pyarrow.compute as pc
+
+        found = pyarrow.RecordBatchReader.from_stream(self._delta.deletion_vectors())
+        shown = (pc.list_flatten(batch.column("selection_vector")) for batch in found)
+        return sum(len(rows) - rows.true_count for rows in shown)
 
     def mark(self, app_id: str) -> int | None:
         """How far an application got in this table, by its txn actions."""

@@ -53,16 +53,14 @@ class LoadResult:
         count = _Counts(commit.metrics)
         merge = commit.operation == "MERGE"
         written = count("numOutputRows", "num_output_rows", "num_added_rows")
+        inserted = (
+            count("numTargetRowsInserted", "num_target_rows_inserted") if merge else written - count("numCopiedRows")
+        )
+        came = count("numSourceRows", "num_source_rows") if merge else inserted
         return cls(
             success=True,
-            rows_read=count("numSourceRows", "num_source_rows")
-            if merge
-            else rows_read
-            if rows_read is not None
-            else written,
-            rows_inserted=count("numTargetRowsInserted", "num_target_rows_inserted")
-            if merge
-            else written - count("numCopiedRows"),
+            rows_read=came if merge or rows_read is None else rows_read,
+            rows_inserted=inserted,
             rows_updated=count("numTargetRowsUpdated", "num_target_rows_updated"),
             rows_deleted=count("numTargetRowsDeleted", "num_target_rows_deleted", "numDeletedRows"),
             rows_written=written,

@@ -132,7 +132,8 @@ def properties(sink: DeltaSink) -> dict[str, str]:
 
 def _write_conf(sink: DeltaSink) -> dict[str, str]:
     """What Delta takes only from the session's configuration."""
-    conf: dict[str, str] = {}
+    # Spark's default, INT96, counts nanoseconds: other readers cannot tell years before 1677 or after 2262.
+    conf = {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}
     shuffled = sink.optimize_write if sink.optimize_write is not None else (sink.target_file_size and True)
     if shuffled is not None:
         conf["spark.databricks.delta.optimizeWrite.enabled"] = spelled(shuffled)

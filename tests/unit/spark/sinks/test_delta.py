@@ -250,6 +250,7 @@ def test_a_merge_copies_rows_only_where_they_could_change(tmp_path: Path) -> Non
     once, again = (step_for(found, found.target(), WriteMode.UPSERT, repeats=repeats) for repeats in (False, True))
 
     sized = {
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.databricks.delta.optimizeWrite.enabled": "true",
         "spark.databricks.delta.autoCompact.enabled": "true",
         "spark.databricks.delta.optimizeWrite.binSize": "64m",
