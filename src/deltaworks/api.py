@@ -118,7 +118,7 @@ def _loaded(rows: DataFrame, part: LoadPart, pipeline_id: str | None, key: str |
         plan = sink.plan(rows, part.write_mode)
         commit, landed = commit_for(sink, run_id=new_run_id(), pipeline=pipeline_id, key=key)
         result = landed or land(sink, Batch(rows=rows), part.write_mode, commit)
-        return replace(result, notes=plan.notes)
+        return replace(result, notes=(*plan.notes, *result.notes))
 
 
 def cache_folder(variables: Mapping[str, str]) -> Path:

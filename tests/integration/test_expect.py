@@ -183,3 +183,16 @@ def test_rules_and_keys_are_looked_at_together_and_only_rows_that_stay_count(
 
     assert (load.rows_read, load.rows_inserted, load.rows_dropped) == (5, 1, 4)
     assert both(spark, tmp_path / "t") == [{"id": 1, "n": 5}]
+
+
+@pytest.mark.parametrize("wrong", [{"id": 1, "n": 7}, {"id": None, "n": 7}])
+def test_a_load_that_its_keys_refuse_sets_nothing_aside(
+    spark: SparkSession, tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    frame(spark, wrong, schema="id int, n int").write.format("delta").mode("append").save(str(tmp_path / "source"))
+    rule = {**POSITIVE, "onFailure": "setAside"}
+
+    with pytest.raises(RunError, match="more than once"):
+        deltaworks.run(config(rule, mode="Upsert", mergeKeys="id"), spark=spark)
+
+    assert not (tmp_path / "t_aside").exists()

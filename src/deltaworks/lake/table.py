@@ -198,9 +198,10 @@ def _possible(uri: str) -> Iterator[None]:
     try:
         yield
     except DeltaError as error:
-        raise ConfigError(
-            f"{uri} cannot be read like this: {' '.join(str(error).split())}", hint="Check columns and versions."
-        ) from error
+        said = " ".join(str(error).split())
+        if "Unsupported table features" in said:
+            raise UnreadableTableError(uri, said) from error
+        raise ConfigError(f"{uri} cannot be read like this: {said}", hint="Check columns and versions.") from error
 
 
 def _opened(log: Log, version: int, storage_options: dict[str, str]) -> DeltaTable:

@@ -52,7 +52,7 @@ class Prepared:
         batch = Batch(rows=self.rows, repeats=self._repeats)
         config = self.config
         result = land(config.load, batch, config.write_mode, commit, rules=config.expect)
-        result = replace(result, notes=self.plan.write.notes)
+        result = replace(result, notes=(*self.plan.write.notes, *result.notes))
         rows_read = self.steps[-1].rows_read
         if rows_read is None or result.already_landed:
             return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.model import problem
@@ -15,7 +15,11 @@ from deltaworks.spark.errors import explained
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TableName = Annotated[str, Field(pattern=r"^\w[\w-]*(\.\w[\w-]*){0,2}$")]
+TableName = Annotated[
+    str,
+    Field(pattern=r"^\w[\w-]*(\.\w[\w-]*){0,2}$"),
+    WithJsonSchema({"type": "string", "pattern": r"^\w[\w-]*(\.\w[\w-]*){0,2}$|\$\{"}),
+]
 """`name`, `schema.name` or `catalog.schema.name`."""
 
 

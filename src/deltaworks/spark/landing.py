@@ -33,14 +33,14 @@ def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Se
     """Write a batch, after one look at it where the sink or a rule has to know something first."""
     keys = sink.keys_to_look_at(mode)
     with explained("load", batch.rows.columns):
+        batch = replace(batch, rows=sink.shaped(batch.rows, mode))
         if keys is None and not rules:
             return sink.write(batch, mode, commit)
         with _repeated(sink, batch, commit) as rows:
-            findings = _looked(rows, keys, rules)
+            findings, kept = _judged(sink, rows, keys, rules)
             if findings.aside:
                 set_aside(sink, rows, rules, commit)
                 failpoints.reach("after_aside")
-            kept = rows.where(all_kept(rules)) if rules else rows
             result = sink.write(Batch(rows=kept, repeats=True, findings=findings), mode, commit)
     return _counted(result, rules, findings)
 
@@ -56,15 +56,16 @@ def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expec
     if keys is None and not rules:
         return None
     with explained("load", rows.columns):
-        findings = _looked(rows, keys, rules)
-        sink.judge(rows, findings)
-    return findings
+        return _judged(sink, sink.shaped(rows, mode), keys, rules)[0]
 
 
-def _looked(rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> Findings:
+def _judged(sink: Sink, rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> tuple[Findings, DataFrame]:
+    """What one look tells, and the rows to write; refuses what a rule or the sink refuses."""
     findings = look(rows, rules, keys)
     _require_kept(rows, rules, findings)
-    return findings
+    kept = rows.where(all_kept(rules)) if rules else rows
+    sink.judge(kept, findings)
+    return findings, kept
 
 
 class BrokenRuleError(RunError):

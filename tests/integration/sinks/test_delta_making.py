@@ -163,3 +163,12 @@ def test_files_are_kept_to_the_number_of_rows_an_option_asks_for(spark: SparkSes
     landed(load(many(spark, 1), tmp_path / "t", "Append", options={"maxRecordsPerFile": 100}))
 
     assert files_of(tmp_path / "t") == 12
+
+
+def test_options_count_when_a_clustered_table_is_made_or_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    landed(load(many(spark, 1), tmp_path / "t", "Append", clusterBy="id", options={"maxRecordsPerFile": 100}))
+    refused = load(many(spark, 1), tmp_path / "u", "Append", clusterBy="id", options={"dataChange": False})
+
+    assert files_of(tmp_path / "t") == 12
+    assert open_table(tmp_path / "t").properties == {}
+    assert "The option 'datachange' cannot be used while a clustered table is made" in (refused.error or "")

@@ -66,6 +66,23 @@ def test_a_table_the_catalog_has_forgotten_is_found_where_it_would_be_made(spark
     assert {row["id"] for row in spark.table(f"{schema}.kept").collect()} == {5, 6}
 
 
+def test_a_catalog_that_cannot_take_the_name_is_told_and_the_rows_stay_landed(
+    spark: SparkSession, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from deltaworks.errors import RunError
+    from deltaworks.spark.sinks import delta
+
+    def full(*_: object) -> None:
+        raise RunError("The metastore is down.", hint="Wait.")
+
+    monkeypatch.setattr(delta, "register", full)
+
+    result = landed(load(frame(spark, {"id": 1}), f"{schema}.orders"))
+
+    assert result.rows_inserted == 1
+    assert result.notes == (f"the catalog does not know {schema}.orders: catalog: The metastore is down.",)
+
+
 def test_a_key_lands_once_in_a_named_table(spark: SparkSession, schema: str) -> None:
     config = {"sinkType": "DeltaLake", "connectionParams": {"table": f"{schema}.orders"}}
 

@@ -90,6 +90,17 @@ def test_only_the_partitions_that_come_are_replaced(spark: SparkSession, table: 
     assert [row["id"] for row in both(spark, table)] == [1, 20, 3, 40]
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_partitions_cannot_be_replaced_where_there_are_none(spark: SparkSession, tmp_path: Path, there: bool) -> None:
+    if there:
+        landed(load(rows_of(spark, a=1), tmp_path / "t", "Append"))
+
+    refused = load(rows_of(spark, a=2), tmp_path / "t", "Overwrite", partitionOverwriteMode="dynamic")
+
+    assert "has no partitions" in (refused.error or "")
+    assert "replaceWhere" in (refused.hint or "")
+
+
 def test_a_session_that_overwrites_partitions_by_itself_does_not_decide(spark: SparkSession, table: Path) -> None:
     spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
     try:

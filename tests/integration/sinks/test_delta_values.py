@@ -58,6 +58,19 @@ def test_an_empty_text_as_partition_value_is_null_which_is_how_delta_has_it(
     assert both(spark, tmp_path / "t") == [{"id": 1, "part": None}]
 
 
+def test_an_empty_text_as_key_and_partition_finds_its_row_again(spark: SparkSession, tmp_path: Path) -> None:
+    rows = frame(spark, {"part": "", "n": 1}, {"part": "a", "n": 1})
+    params: dict[str, Any] = {"mergeKeys": "part", "partitionBy": "part"}
+    landed(load(rows, tmp_path / "t", "Upsert", **params))
+
+    again = landed(load(rows, tmp_path / "t", "Upsert", **params))
+    twice = load(frame(spark, {"part": "", "n": 1}, {"part": None, "n": 1}), tmp_path / "t", "Upsert", **params)
+
+    assert (again.rows_inserted, again.rows_updated) == (0, 2)
+    assert len(both(spark, tmp_path / "t")) == 2
+    assert '{"part":null} 2 times' in (twice.error or "")
+
+
 TIMES = [
     "0001-01-01 00:00:00Z",
     "1582-10-10 12:00:00Z",

@@ -70,6 +70,10 @@ class Sink(Connector, ABC):
         """The key columns it has to know about before it writes; none where it need not look."""
         return None
 
+    def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
+        """The rows with values as the target will have them, for whoever looks at them before."""
+        return rows
+
     def judge(self, rows: DataFrame, findings: Findings) -> None:
         """Refuse what a look at the rows has found and this sink cannot write."""
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from deltaworks import failpoints
-from deltaworks.errors import RunError
+from deltaworks.errors import DeltaworksError, RunError
 from deltaworks.lake.after import After
 from deltaworks.lake.log import Log, LoggedCommit
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole
 from deltaworks.lake.positions import Landing, landed
 from deltaworks.lake.schema import fingerprint
+from deltaworks.lake.sql import quoted
 from deltaworks.lake.table import Table, open_table
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.catalog import TableName, location, register
@@ -150,6 +151,16 @@ class DeltaSink(Sink):
         there = table.partition_columns if table else ()
         return Keys(columns=self.merge_keys, partitions=tuple(name for name in self.merge_keys if name in there))
 
+    def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
+        """The rows with their keys as the table will have them: Delta keeps an empty partition value as null."""
+        table = self.target()
+        partitions = table.partition_columns if table else self.partition_by or ()
+        keys = {name.lower() for name in self.merge_keys or ()} & {name.lower() for name in partitions}
+        emptied = {name for name, kind in rows.dtypes if kind == "string" and name.lower() in keys}
+        if mode is not WriteMode.UPSERT or not emptied:
+            return rows
+        return rows.selectExpr(*(_nothing(name) if name in emptied else quoted(name) for name in rows.columns))
+
     def judge(self, rows: DataFrame, findings: Findings) -> None:
         """Refuse null and repeated keys."""
         refuse(self, rows, findings)
@@ -192,7 +203,7 @@ class DeltaSink(Sink):
             found = landed(Log(self.path), commit, commit.seen)
             if found.landing is Landing.OURS and found.commit:
                 result = self._result(found.commit, rows_read, batch.findings)
-                return replace(result, rows_superseded=superseded)
+                return replace(result, rows_superseded=superseded, notes=self._registered(batch.rows.sparkSession))
             if found.landing is Landing.TAKEN and found.commit:
                 return LoadResult.landed_before(found.commit.version)
             if conflict is None:
@@ -209,8 +220,6 @@ class DeltaSink(Sink):
             with explained("load"):
                 widen(self, batch.rows, table, mode)
                 rows_read = step.write(aligned(self, batch.rows, table, mode), commit)
-                if self.table:
-                    register(batch.rows.sparkSession, self.table, self.path)
         except WriteConflictError as conflict:
             return None, conflict
         failpoints.reach("after_commit")
@@ -237,6 +246,17 @@ class DeltaSink(Sink):
             return replace(result, rows_deleted=gone)
         return result
 
+    def _registered(self, spark: SparkSession) -> tuple[str, ...]:
+        """Tell the catalog of the table; that it cannot take the name is a note, because the rows have landed."""
+        if self.table is None:
+            return ()
+        try:
+            with explained("catalog"):
+                register(spark, self.table, self.path)
+        except DeltaworksError as error:
+            return (f"the catalog does not know {self.table}: {error}",)
+        return ()
+
     def _nothing_landed(self, commit: Commit) -> LoadResult:
         if commit.mark is None:  # no rows, and nothing to remember: Delta makes no commit
             return LoadResult(success=True, rows_read=0, version=Log(self.path).latest())
@@ -244,3 +264,7 @@ class DeltaSink(Sink):
             f"The key {commit.key!r} did not land in {self.path}, although Spark raised no error.",
             hint="Run it again with the same key: it lands once.",
         )
+
+
+def _nothing(name: str) -> str:
+    return f"nullif({quoted(name)}, '') AS {quoted(name)}"

@@ -31,6 +31,11 @@ def check_fit(sink: DeltaSink, rows: DataFrame, table: Table | None, mode: Write
     if sink.replace_where:
         with explained("load.replaceWhere", rows.columns):
             _ = rows.where(sink.replace_where).schema
+    if sink.partition_overwrite_mode == "dynamic" and not (table.partition_columns if table else sink.partition_by):
+        raise ConfigError(
+            f"partitionOverwriteMode is dynamic, but {sink.place} has no partitions.",
+            hint="Leave it out to replace all rows, or use replaceWhere; a new table can have partitionBy.",
+        )
     if table is None or _remade(sink, mode):
         return
     _check_layout(sink, rows, table)

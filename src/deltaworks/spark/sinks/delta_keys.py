@@ -54,8 +54,6 @@ def refuse(sink: DeltaSink, rows: DataFrame, found: Findings) -> None:
 def chosen(sink: DeltaSink, batch: Batch) -> tuple[DataFrame, int]:
     """The rows to write, each key once, and how many older ones were left out."""
     found = batch.findings
-    if found is not None:
-        refuse(sink, batch.rows, found)
     once = found is not None and not found.repeated_keys
     if sink.on_duplicate_keys == "fail" or once:
         return batch.rows, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.fit import holds_all
 from deltaworks.lake.merge import Condition, MergePlan
 from deltaworks.lake.mode import WriteMode
@@ -79,12 +80,30 @@ def _create(sink: DeltaSink, mode: WriteMode) -> Create:
         cluster_by=sink.cluster_by or (),
         properties=properties(sink),
         options=sink.spark_options(),
-        conf=_write_conf(sink),
+        conf={**_write_conf(sink), **(_options_as_conf(sink) if sink.cluster_by else {})},
         keep=_merge_plan(sink).rows_to_insert() if mode is WriteMode.UPSERT else None,
         require=sink.replace_where,
         columns=sink.insert_columns or (),
         action=f"create {_name(sink)}",
     )
+
+
+def _options_as_conf(sink: DeltaSink) -> dict[str, str]:
+    """The options of the write, for a statement, which takes none."""
+    given = {name.lower(): value for name, value in sink.spark_options().items()}
+    unknown = next((name for name in given if name not in _CONF), None)
+    if unknown is not None:
+        raise ConfigError(
+            f"The option {unknown!r} cannot be used while a clustered table is made.",
+            hint="Leave it out of the first load; later ones can have it.",
+        )
+    return {_CONF[name]: value for name, value in given.items()}
+
+
+_CONF = {
+    "maxrecordsperfile": "spark.sql.files.maxRecordsPerFile",
+    "compression": "spark.sql.parquet.compression.codec",
+}
 
 
 def _merge(sink: DeltaSink, table: Table, findings: Findings | None, *, repeats: bool) -> Merge:
@@ -110,13 +129,13 @@ def _merge_plan(sink: DeltaSink) -> MergePlan:
 
 
 def _reaches(table: Table, findings: Findings | None) -> tuple[Reach, ...]:
-    """The reach of each key, in the type that the table has for it; left out where that could lose a match."""
-    kinds = {column.name.lower(): column.type for column in table.columns}
-    found = findings.reaches if findings else ()
+    """The reach of each key, named and typed as in the table; left out where that could lose a match."""
+    there = {column.name.lower(): column for column in table.columns}
+    found = ((reach, there.get(reach.column.lower())) for reach in (findings.reaches if findings else ()))
     return tuple(
-        replace(reach, kind=kinds[reach.column.lower()])
-        for reach in found
-        if reach.kind == kinds.get(reach.column.lower()) or _is_whole(kinds.get(reach.column.lower(), ""), reach.kind)
+        replace(reach, column=column.name, kind=column.type)
+        for reach, column in found
+        if column is not None and (reach.kind == column.type or _is_whole(column.type, reach.kind))
     )
 
 

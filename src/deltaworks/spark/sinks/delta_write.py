@@ -95,8 +95,7 @@ class Create:
         return _partitioned(writer, self.partition_by)
 
     def _sql(self, rows: str) -> str:
-        properties = {**self.properties, **self.options}
-        given = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items())
+        given = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in self.properties.items())
         return "\n".join(
             [
                 f"CREATE TABLE {self.name or path_name(self.path)} USING delta",
