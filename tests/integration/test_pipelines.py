@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -153,3 +154,24 @@ def test_a_rollback_after_a_failure_leaves_a_merge_undone(spark: SparkSession, t
     assert "boom" in (result.load.error or "")
     assert open_table(tmp_path / "t").version == 0
     assert both(spark, tmp_path / "t") == [{"id": 1, "n": 1}]
+
+
+def test_a_plan_says_which_files_an_upsert_can_touch_and_that_bad_keys_would_be_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    for start in (0, 100, 200):
+        part = spark.range(start, start + 100).coalesce(1)
+        part.write.format("delta").mode("append").save(str(tmp_path / "t"))
+    spark.range(120, 130).write.format("delta").save(str(tmp_path / "in"))
+    config = pipeline(delta("in"), into("t", mergeKeys="id"), "Upsert", expect=[{"name": "low", "check": "id < 500"}])
+    (tmp_path / "pipeline.json").write_text(json.dumps(config))
+
+    plan = deltaworks.plan(tmp_path / "pipeline.json", spark=spark)
+
+    assert (plan.rows, plan.broken) == (10, {"low": 0})
+    assert (plan.write.files_read, plan.write.files_before) == (1, 3)
+    assert "target.`id` BETWEEN 120L AND 129L" in (plan.write.statement or "")
+    spark.range(120, 121).write.format("delta").mode("append").save(str(tmp_path / "in"))
+    with pytest.raises(DeltaworksError, match="1 keys are there more than once"):
+        deltaworks.plan(tmp_path / "pipeline.json", spark=spark)
+    assert open_table(tmp_path / "t").version == 2

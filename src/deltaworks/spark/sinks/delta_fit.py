@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
+from deltaworks.lake.features import require_writable
 from deltaworks.lake.fit import Difference, Fit, compared
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.schema import Column, columns
@@ -36,6 +37,8 @@ def check_fit(sink: DeltaSink, rows: DataFrame, table: Table | None, mode: Write
             f"partitionOverwriteMode is dynamic, but {sink.place} has no partitions.",
             hint="Leave it out to replace all rows, or use replaceWhere; a new table can have partitionBy.",
         )
+    if table is not None:
+        require_writable(table)
     if table is None or _remade(sink, mode):
         return
     _check_layout(sink, rows, table)
