@@ -1,6 +1,6 @@
 """Append of five million rows, Parquet to Delta: a pipeline against the same write by hand.
 
-python -m bench.append [ROUNDS]
+python -m bench.append [ROUNDS [ROWS]]
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bench.loads import Race, orders, save_parquet
+from bench.loads import Race, Side, orders, save_parquet
 
 ROWS = 5_000_000
 GOAL = 1.05
 GOAL_RATE = 100_000  # rows a second
 
 
-def main(rounds: int = 5) -> None:
+def main(rounds: int = 5, number: int = ROWS) -> None:
     """Measure, print the ratio, keep the numbers."""
     with tempfile.TemporaryDirectory(prefix="deltaworks-bench-") as scratch:
         folder = Path(scratch)
-        rows = save_parquet(orders(pa.array(range(ROWS))), folder / "rows", files=10)
-        Race(what="append", folder=folder, rows=rows).run(rounds, goal=GOAL, goal_rate=GOAL_RATE)
+        rows = save_parquet(orders(pa.array(range(number))), folder / "rows", files=10)
+        sides = {
+            "hand": Side(mode="Append", rows=rows),
+            "deltaworks": Side(mode="Append", rows=rows, params={}, goal=GOAL),
+        }
+        Race(name="append", folder=folder, sides=sides).run(rounds, goal_rate=GOAL_RATE)
 
 
 if __name__ == "__main__":

@@ -1,61 +1,95 @@
-"""Races of a pipeline against the same load by hand, on the same rows."""
+"""Races of pipelines against the same loads by hand, and the rows they load."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake import write_deltalake
 
+from bench.side import Load
 from bench.timing import interleaved, save
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-SIDES = ("hand", "deltaworks")
+    from bench.timing import Times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One way to do a load: by hand, or as a pipeline with these keys; into a copy of `target`, or into nothing."""
+
+    mode: str
+    rows: Path
+    params: Mapping[str, Any] | None = None  # none: by hand
+    format: str = "delta"  # of what is written by hand
+    target: Path | None = None
+    goal: float | None = None  # of the first side's time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """One load, raced in `folder` from `rows` into a copy of `target`, or into nothing."""
+    """Loads raced in `folder`, each in a new process; all are compared with the first.
 
-    what: str
+    `warm` loads into tables of their own go before each one that counts: in a new
+    process a small load is mostly Spark's classes being loaded and compiled.
+    """
+
+    name: str
     folder: Path
-    rows: Path
-    target: Path | None = None
+    sides: Mapping[str, Side]
+    warm: int = 0
     _number: Iterator[int] = field(default_factory=count)
 
-    def run(self, rounds: int, *, goal: float, goal_rate: int) -> None:
-        """Race, print the ratio and the rows a second, keep the numbers."""
-        times = interleaved(self._sides(), rounds=rounds)
-        ratio = times["deltaworks"].median / times["hand"].median
-        rate = sum(pq.read_metadata(file).num_rows for file in self.rows.iterdir()) / times["deltaworks"].median
-        print(f"by hand     {times['hand']}\ndeltaworks  {times['deltaworks']}")
-        print(f"ratio {ratio:.2f}, goal {goal}; {rate:,.0f} rows/s, goal {goal_rate:,}")
-        print(save(self.what, times, ratio=ratio, goal=goal, rows_per_second=rate, goal_rows_per_second=goal_rate))
+    def run(self, rounds: int, *, goal_rate: int | None = None) -> None:
+        """Race, print the ratios and the rows a second, keep the numbers."""
+        print(self.name)
+        acts: dict[str, Callable[[], float]] = {name: partial(self._seconds, side) for name, side in self.sides.items()}
+        times = interleaved(acts, rounds=rounds)
+        facts = {name: self._facts(name, times) for name in self.sides}
+        for name, found in facts.items():
+            print(f"{name:<24} {times[name]}  " + "  ".join(f"{key} {value}" for key, value in found.items()))
+        goal = {"goal_rows_per_second": goal_rate} if goal_rate else {}
+        print(save(self.name, times, warm=self.warm, **goal, sides=facts))
 
-    def _sides(self) -> dict[str, Callable[[], float]]:
-        """Both sides, each a function that loads once in a new process and says how long it took."""
-        return {who: lambda who=who: self._seconds(who) for who in SIDES}  # type: ignore[misc]
+    def _facts(self, name: str, times: Mapping[str, Times]) -> dict[str, Any]:
+        side, first = self.sides[name], next(iter(self.sides))
+        rows = sum(pq.read_metadata(file).num_rows for file in side.rows.iterdir())
+        found = {
+            "ratio": round(times[name].median / times[first].median, 3),
+            "rows": rows,
+            "rows_per_second": round(rows / times[name].median),
+        }
+        return found | ({"goal": side.goal} if side.goal else {})
 
-    def _seconds(self, who: str) -> float:
-        table = self.folder / f"{who}-{next(self._number)}"
-        if self.target:
-            shutil.copytree(self.target, table)
-        command = [sys.executable, "-m", "bench.side", who, self.what, str(self.rows), str(table)]
+    def _seconds(self, side: Side) -> float:
+        """Load in a new process and say how long the load that counts took."""
+        tables = [self._table(side) for _ in range(self.warm + 1)]
+        load = Load(
+            mode=side.mode, rows=str(side.rows), tables=[*map(str, tables)], format=side.format, params=side.params
+        )
+        command = [sys.executable, "-m", "bench.side", json.dumps(asdict(load))]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(done.stderr)
-        shutil.rmtree(table)
+        for table in tables:
+            shutil.rmtree(table)
         return float(done.stdout.strip().splitlines()[-1])
+
+    def _table(self, side: Side) -> Path:
+        table = self.folder / f"table-{next(self._number)}"
+        return shutil.copytree(side.target, table) if side.target else table
 
 
 def orders(ids: pa.Array) -> pa.Table:

@@ -1,21 +1,26 @@
-"""One side of a race, in a process of its own: prints how long the load took, the session's start left out.
+"""One side of a race, in a process of its own: prints how long its last load took, the session's start left out.
 
-python -m bench.side hand|deltaworks append|upsert ROWS TABLE
+python -m bench.side '{"mode": "Upsert", "rows": "FOLDER", "tables": ["PATH", …], "params": {…}}'
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-import time
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import deltaworks
+from bench.timing import elapsed
 from deltaworks.api import cache_folder
 from deltaworks.spark.session import open_session
 from deltaworks.spark.settings import SparkSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import SparkSession
 
 MERGE = """
@@ -25,18 +30,49 @@ WHEN NOT MATCHED THEN INSERT *
 """
 
 
-def main(who: str, what: str, rows: str, table: str) -> None:
-    """Load once and print the seconds."""
-    spark = session(who)
-    start = time.perf_counter()
-    {"hand": by_hand, "deltaworks": by_pipeline}[who](spark, what, rows, table)
-    print(time.perf_counter() - start)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """A load of the same rows into each of these tables, one after the other."""
+
+    mode: str
+    rows: str
+    tables: Sequence[str] = ()
+    format: str = "delta"
+    params: Mapping[str, Any] | None = None  # none: by hand
+
+    def seconds(self) -> float:
+        """Load into every table and say how long the last one took."""
+        spark = plain_session() if self.params is None else own_session()
+        act = self.by_hand if self.params is None else self.by_pipeline
+        return [elapsed(partial(act, spark, table)) for table in self.tables][-1]
+
+    def by_hand(self, spark: SparkSession, table: str) -> None:
+        """What people write."""
+        incoming = spark.read.parquet(self.rows)
+        if self.mode == "Upsert":
+            incoming.createOrReplaceTempView("incoming")
+            spark.sql(MERGE.format(table=table))
+        else:
+            incoming.write.format(self.format).mode(self.mode.lower()).save(table)
+
+    def by_pipeline(self, spark: SparkSession, table: str) -> None:
+        """The same as a pipeline, with its checks, its record and its reading back."""
+        config = {
+            "pipelineId": "bench",
+            "extract": {"sourceType": "File", "connectionParams": {"format": "parquet", "path": self.rows}},
+            "load": {"sinkType": "DeltaLake", "connectionParams": {"path": table, **(self.params or {})}},
+            "writeMode": self.mode,
+        }
+        deltaworks.run(config, spark=spark)
 
 
-def session(who: str) -> SparkSession:
-    """The session people make by hand, with Delta's own helper and default settings; or ours."""
-    if who == "deltaworks":
-        return open_session(SparkSettings(cache=cache_folder(os.environ)))
+def own_session() -> SparkSession:
+    """The session that a pipeline gets."""
+    return open_session(SparkSettings(cache=cache_folder(os.environ)))
+
+
+def plain_session() -> SparkSession:
+    """The session people make by hand, with Delta's own helper and default settings."""
     from delta import configure_spark_with_delta_pip
     from pyspark.sql import SparkSession
 
@@ -49,27 +85,6 @@ def session(who: str) -> SparkSession:
     return found
 
 
-def by_hand(spark: SparkSession, what: str, rows: str, table: str) -> None:
-    """What people write."""
-    incoming = spark.read.parquet(rows)
-    if what == "append":
-        incoming.write.format("delta").mode("append").save(table)
-    else:
-        incoming.createOrReplaceTempView("incoming")
-        spark.sql(MERGE.format(table=table))
-
-
-def by_pipeline(spark: SparkSession, what: str, rows: str, table: str) -> None:
-    """The same as a pipeline, with its checks, its record and its reading back."""
-    keys = {"mergeKeys": ["id"]} if what == "upsert" else {}
-    config = {
-        "pipelineId": what,
-        "extract": {"sourceType": "File", "connectionParams": {"format": "parquet", "path": rows}},
-        "load": {"sinkType": "DeltaLake", "connectionParams": {"path": table, **keys}},
-        "writeMode": what.title(),
-    }
-    deltaworks.run(config, spark=spark)
-
-
+# Not called main: `make bench` runs every file that has one.
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(Load(**json.loads(sys.argv[1])).seconds())
