@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from deltaworks.spark.sinks import Sink
 
 
+LANDED = "The rows have landed: mend the cause, and the next load does this step again."
+
+
 def check_afterwards(sink: Sink) -> None:
     """Refuse before the load what could not be done after it."""
     if not isinstance(sink, DeltaSink):
@@ -74,5 +77,6 @@ def _tried(name: str, act: Callable[[], Any], on_step: Callable[[str], None]) ->
     try:
         done = StepResult(name=name, success=True, **asdict(act()))
     except DeltaworksError as error:
-        done = StepResult(name=name, success=False, error=str(error), hint=error.hint)
+        # Not the error's own hint, which may be to run again: that could land the rows twice.
+        done = StepResult(name=name, success=False, error=str(error), hint=LANDED)
     return replace(done, seconds=round(time.monotonic() - started, 3))
