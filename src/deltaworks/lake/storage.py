@@ -47,9 +47,20 @@ class Folder:
         """The names of the files in a folder inside this one; empty when it is not there."""
         from pyarrow import fs
 
+        return self._listed(inside, fs.FileType.File)
+
+    def folders(self, inside: str) -> list[str]:
+        """The names of the folders in a folder inside this one; empty when it is not there."""
+        from pyarrow import fs
+
+        return self._listed(inside, fs.FileType.Directory)
+
+    def _listed(self, inside: str, kind: Any) -> list[str]:
+        from pyarrow import fs
+
         with _reached(self.uri):
             found = self.files.get_file_info(fs.FileSelector(inside, allow_not_found=True))
-        return [info.base_name for info in found if info.type == fs.FileType.File]
+        return [info.base_name for info in found if info.type == kind]
 
     def missing(self, names: Iterable[str]) -> list[str]:
         """Which of these files are not there."""

@@ -47,7 +47,9 @@ def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Se
 
 def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManager[DataFrame]:
     """The rows, the same at every look."""
-    return nullcontext(batch.rows) if batch.repeats else staged(batch.rows, sink.scratch(commit.run_id))
+    if batch.repeats:
+        return nullcontext(batch.rows)
+    return staged(batch.rows, sink.scratch(commit.run_id), commit.run_id)
 
 
 def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -318,3 +319,19 @@ def test_rows_that_would_come_out_differently_each_time_are_the_same_at_every_lo
     assert (result.rows_read, result.rows_inserted, result.rows_updated) == (100, 50, 50)
     assert len(both(spark, tmp_path / "t")) == 150
     assert list((tmp_path / "t").rglob("*staging*")) == []
+
+
+def test_what_killed_runs_left_is_removed_once_they_must_have_ended(spark: SparkSession, tmp_path: Path) -> None:
+    def upsert_anew() -> None:
+        landed(upsert(spark.range(5).selectExpr("id", "uuid() AS n"), tmp_path / "t"))
+
+    old, recent = "20200101T000000-0a1b2c3d", f"{datetime.now(UTC):%Y%m%dT%H%M%S}-0a1b2c3d"
+    for run in (old, recent):
+        (tmp_path / f".t.{run}.staging").mkdir()
+    upsert_anew()
+    for run in (old, recent):
+        (tmp_path / f"t/_deltaworks/staging-{run}").mkdir(parents=True)
+    upsert_anew()
+
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*staging*")}
+    assert left == {f".t.{recent}.staging", f"t/_deltaworks/staging-{recent}"}
