@@ -111,6 +111,9 @@ def _defaults(settings: SparkSettings, cores: int) -> Mapping[str, str]:
     return {**driver, **_local(cores)} if settings.local else driver
 
 
+_SMALL = "16m"  # as it is shuffled; about a hundred megabytes in memory, for each core
+
+
 def _local(cores: int) -> Mapping[str, str]:
     return {
         "spark.ui.enabled": "false",
@@ -120,4 +123,7 @@ def _local(cores: int) -> Mapping[str, str]:
         # The defaults, 200 and 50, are for clusters: here they are mostly the cost of starting tasks.
         "spark.sql.shuffle.partitions": str(4 * cores),
         "spark.databricks.delta.snapshotPartitions": str(min(cores, 2)),
+        # A join whose smaller side is small in every partition looks keys up instead of sorting both sides.
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": _SMALL,
+        "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": _SMALL,
     }
