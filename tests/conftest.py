@@ -26,8 +26,13 @@ def spark() -> Iterator[SparkSession]:
     from deltaworks.spark.session import close_session, open_session
     from deltaworks.spark.settings import SparkSettings
 
-    # The quick compiler: tests are many small queries, not one long one.
-    conf = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.driver.memory": "3g"}
+    # Tests are many small queries: compiling each of them well costs more than running it.
+    conf = {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.driver.memory": "3g",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
     session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf))
     yield session
     close_session(session)
