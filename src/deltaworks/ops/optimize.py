@@ -52,7 +52,7 @@ def plan(table: Table, *, z_order: Sequence[str] = (), target_file_size: int | N
     for name in z_order:
         if name.lower() not in {each.lower() for each in names}:
             raise ColumnNotFoundError(name, names, where="zOrderColumns")
-        if name in table.partition_columns:
+        if name.lower() in {each.lower() for each in table.partition_columns}:
             raise ConfigError(
                 f"zOrderColumns: {name!r} is a partition column.",
                 hint="Its values have folders of their own; leave it out.",

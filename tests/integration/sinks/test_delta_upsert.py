@@ -33,6 +33,32 @@ def test_several_keys_identify_a_row_together(spark: SparkSession, tmp_path: Pat
     assert both(spark, tmp_path / "t") == [{"a": 1, "b": 1, "n": 0}, {"a": 1, "b": 2, "n": 9}, {"a": 2, "b": 1, "n": 9}]
 
 
+def test_names_of_columns_count_whatever_their_case(spark: SparkSession, tmp_path: Path) -> None:
+    rows = frame(spark, *({"id": number, "day": f"{number}", "n": 0} for number in range(3)))
+    params = {
+        "partitionBy": "Day",
+        "updateColumns": "N",
+        "insertColumns": ["DAY", "ID", "N"],
+        "onDuplicateKeys": "keepNewest",
+        "orderBy": "N",
+        "after": {"optimize": True},
+    }
+    landed(upsert(rows, tmp_path / "t", ["Id", "dAY"], **params))
+
+    again = frame(spark, {"ID": 1, "DAY": "1", "N": 8}, {"ID": 1, "DAY": "1", "N": 9}, {"ID": 7, "DAY": "7", "N": 7})
+    result = landed(upsert(again, tmp_path / "t", ["Id", "dAY"], **params))
+
+    assert (result.rows_updated, result.rows_inserted, result.files_read, result.files_before) == (1, 1, 1, 3)
+    assert [tuple(row.values()) for row in both(spark, tmp_path / "t")] == [
+        (0, "0", 0),
+        (1, "1", 9),
+        (2, "2", 0),
+        (7, "7", 7),
+    ]
+    assert open_table(tmp_path / "t").partition_columns == ("day",)
+    assert [column.name for column in open_table(tmp_path / "t").columns] == ["id", "day", "n"]
+
+
 def test_only_the_columns_asked_for_are_updated_and_inserted(spark: SparkSession, tmp_path: Path) -> None:
     schema = "id int, a string, b string"
     landed(load(frame(spark, {"id": 1, "a": "old", "b": "old"}, schema=schema), tmp_path / "t", "Append"))

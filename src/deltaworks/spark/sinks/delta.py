@@ -148,8 +148,8 @@ class DeltaSink(Sink):
         if mode is not WriteMode.UPSERT or not self.checks or self.merge_keys is None:
             return None
         table = self.target()
-        there = table.partition_columns if table else ()
-        return Keys(columns=self.merge_keys, partitions=tuple(name for name in self.merge_keys if name in there))
+        there = {name.lower() for name in table.partition_columns} if table else ()
+        return Keys(columns=self.merge_keys, partitions=tuple(key for key in self.merge_keys if key.lower() in there))
 
     def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
         """The rows with their keys as the table will have them: Delta keeps an empty partition value as null."""

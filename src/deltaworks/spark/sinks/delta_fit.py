@@ -129,7 +129,8 @@ def _check_named(sink: DeltaSink, rows: DataFrame, mode: WriteMode) -> None:
         for name in names or ():
             if name.lower() not in there:
                 raise ColumnNotFoundError(name, rows.columns, where=f"load.{option}")
-    keyless = [key for key in sink.merge_keys or () if sink.insert_columns and key not in sink.insert_columns]
+    filled = _folded(sink.insert_columns or rows.columns)
+    keyless = [key for key in sink.merge_keys or () if key.lower() not in filled]
     if keyless:
         raise ConfigError(
             f"load.insertColumns lacks the merge key {keyless[0]!r}.", hint="Add it: a new row needs its key."
@@ -146,7 +147,7 @@ def _check_types(rows: DataFrame) -> None:
 
 
 def _check_layout(sink: DeltaSink, rows: DataFrame, table: Table) -> None:
-    if sink.partition_by and sink.partition_by != table.partition_columns:
+    if sink.partition_by and _folded(sink.partition_by) != _folded(table.partition_columns):
         raise ConfigError(
             f"partitionBy is {list(sink.partition_by)}, but {sink.place} is partitioned by "
             f"{list(table.partition_columns)}.",
@@ -155,7 +156,7 @@ def _check_layout(sink: DeltaSink, rows: DataFrame, table: Table) -> None:
     if not sink.cluster_by:
         return
     detail = rows.sparkSession.sql(f"DESCRIBE DETAIL {path_name(sink.path)}").collect()[0]
-    if list(sink.cluster_by) != list(detail["clusteringColumns"]):
+    if _folded(sink.cluster_by) != _folded(detail["clusteringColumns"]):
         wanted = ", ".join(map(quoted, sink.cluster_by))
         raise ConfigError(
             f"clusterBy is {list(sink.cluster_by)}, but {sink.place} is clustered by "
@@ -200,6 +201,11 @@ def _check_conditions(sink: DeltaSink, rows: DataFrame) -> None:
         if condition:
             with explained(f"load.{option}", known):
                 _ = pair.where(condition).schema
+
+
+def _folded(names: Iterable[str]) -> list[str]:
+    """Names as Spark compares them."""
+    return [name.lower() for name in names]
 
 
 def _listed(names: Sequence[str]) -> str:
