@@ -26,6 +26,11 @@ class Reach:
     nulls: bool = False
     values: tuple[str, ...] = ()
 
+    @property
+    def named(self) -> bool:
+        """The values are told one by one, not by their range."""
+        return 0 < len(self.values) <= MOST_VALUES
+
     def to_sql(self) -> str | None:
         """What holds for every row of the target that these values can match; none where SQL cannot say it."""
         found = self._among() or self._between()
@@ -35,8 +40,8 @@ class Reach:
         return f"({found} OR target.{quoted(self.column)} IS NULL)" if self.nulls else found
 
     def _among(self) -> str | None:
-        spelled = [typed(value, self.kind) for value in self.values]
-        if not spelled or len(spelled) > MOST_VALUES or None in spelled:
+        spelled = [typed(value, self.kind) for value in self.values] if self.named else []
+        if not spelled or None in spelled:
             return None
         return f"target.{quoted(self.column)} IN ({', '.join(filter(None, spelled))})"
 
@@ -68,17 +73,30 @@ def files_within(files: pa.Table, reaches: Iterable[Reach]) -> int:
 def _may_hold(files: pa.Table, reach: Reach) -> Any:
     """For each file whether it can hold one of the values; null for one that tells nothing."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     partition, low, high = (f"{part}.{reach.column}" for part in ("partition", "min", "max"))
     if partition in files.column_names:
-        kind = files.schema.field(partition).type
-        return pc.is_in(files[partition], pa.array([_value(each, reach, kind).as_py() for each in reach.values], kind))
+        return _has_one(files[partition], reach)
     if low not in files.column_names or high not in files.column_names:
         return pa.nulls(files.num_rows, pa.bool_())
-    kind = files.schema.field(low).type
-    first, last = (_value(text or "", reach, kind) for text in (reach.low, reach.high))
-    return pc.and_kleene(pc.greater_equal(files[high], first), pc.less_equal(files[low], last))
+    return _overlap(files[low], files[high], reach)
+
+
+def _has_one(partitions: pa.ChunkedArray, reach: Reach) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not reach.named:
+        return pc.fill_null(_overlap(partitions, partitions, reach), False)
+    values = [_value(each, reach, partitions.type).as_py() for each in reach.values]
+    return pc.is_in(partitions, pa.array(values, partitions.type))
+
+
+def _overlap(lows: pa.ChunkedArray, highs: pa.ChunkedArray, reach: Reach) -> Any:
+    import pyarrow.compute as pc
+
+    first, last = (_value(text or "", reach, lows.type) for text in (reach.low, reach.high))
+    return pc.and_kleene(pc.greater_equal(highs, first), pc.less_equal(lows, last))
 
 
 def _value(text: str, reach: Reach, kind: pa.DataType) -> pa.Scalar:

@@ -73,3 +73,10 @@ def test_a_partition_is_read_only_when_the_batch_has_its_value() -> None:
     table = pa.table({"path": ["", "", ""], "partition.k": ["a", "b", None]})
 
     assert files_within(table, [reach("a", "c", kind="string", values=("a", "c"))]) == 1
+
+
+def test_partitions_are_counted_by_range_where_the_batch_has_too_many_values_to_name() -> None:
+    table = pa.table({"path": [""] * 4, "partition.k": pa.array([0, 101, 300, None], pa.int32())})
+    even = tuple(str(number) for number in range(0, 202, 2))
+
+    assert files_within(table, [reach("0", "200", values=even)]) == 2  # 101 lies between, and will be read
