@@ -143,6 +143,25 @@ def test_rows_meet_other_inputs_before_they_land(spark: SparkSession, tmp_path: 
     assert both(spark, tmp_path / "t") == [{"id": 1, "eur": 5.0}]
 
 
+def test_an_input_kept_in_memory_is_let_go_after_the_run_unless_it_was_kept_before(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    for name in ("orders", "rates"):
+        frame(spark, {"id": 1}).write.format("delta").save(str(tmp_path / name))
+    inputs = {"rates": {**delta("rates"), "cache": True}}
+    join = {"type": "join", "input": "rates", "on": "id"}
+    config = pipeline(delta("orders"), into("t"), "Append", join, inputs=inputs)
+    rates = spark.read.format("delta").option("versionAsOf", 0).load(str(tmp_path / "rates"))
+
+    deltaworks.run(config, spark=spark)
+    assert not rates.storageLevel.useMemory
+
+    rates.cache()
+    deltaworks.run(config, spark=spark)
+    assert rates.storageLevel.useMemory
+    rates.unpersist()
+
+
 def test_a_rollback_after_a_failure_leaves_a_merge_undone(spark: SparkSession, tmp_path: Path) -> None:
     frame(spark, {"id": 1, "n": 1}).write.format("delta").save(str(tmp_path / "t"))
     spark.range(1000).selectExpr("id", "id AS n").write.format("delta").save(str(tmp_path / "in"))
@@ -172,6 +191,6 @@ def test_a_plan_says_which_files_an_upsert_can_touch_and_that_bad_keys_would_be_
     assert (plan.write.files_read, plan.write.files_before) == (1, 3)
     assert "target.`id` BETWEEN 120L AND 129L" in (plan.write.statement or "")
     spark.range(120, 121).write.format("delta").mode("append").save(str(tmp_path / "in"))
-    with pytest.raises(DeltaworksError, match="1 keys are there more than once"):
+    with pytest.raises(DeltaworksError, match="1 key is there more than once"):
         deltaworks.plan(tmp_path / "pipeline.json", spark=spark)
     assert open_table(tmp_path / "t").version == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,15 +90,24 @@ def fixed(config: PipelineConfig) -> Spans:
     return Spans(extract=config.extract.fixed(), inputs={name: each.fixed() for name, each in config.inputs.items()})
 
 
-def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepared:
-    """Put the whole pipeline together up to the write; every step is checked, no row is read."""
-    steps = tuple(_passed(config, spans, spark))
-    rows = steps[-1].rows
+@contextmanager
+def prepared(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Iterator[Prepared]:
+    """Put the whole pipeline together up to the write; every step is checked, no row is read.
+
+    Inputs that are kept in memory are let go at the end.
+    """
+    with ExitStack() as memory:
+        inputs = {name: _input(name, source, spark, spans, memory=memory) for name, source in config.inputs.items()}
+        steps = tuple(_passed(config, spans, spark, inputs))
+        yield Prepared(config=config, steps=steps, plan=_planned(config, spans, steps[-1].rows))
+
+
+def _planned(config: PipelineConfig, spans: Spans, rows: DataFrame) -> Plan:
     _check_rules(config, rows)
     with explained("load"):
         write = config.load.plan(rows, config.write_mode)
         check_afterwards(config.load)
-    plan = Plan(
+    return Plan(
         pipeline_id=config.pipeline_id,
         mode=config.write_mode.value,
         reads=config.extract.describe(spans.extract),
@@ -106,15 +116,15 @@ def prepare(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Prepar
         write=write,
         after=asked_after(config.load),
     )
-    return Prepared(config=config, steps=steps, plan=plan)
 
 
-def _passed(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Iterator[Passed]:
+def _passed(
+    config: PipelineConfig, spans: Spans, spark: SparkSession, inputs: Mapping[str, DataFrame]
+) -> Iterator[Passed]:
     rows_read = None
     with explained("extract"):
         rows = config.extract.read(spark, spans.extract)
     yield Passed(title="extract", rows=rows)
-    inputs = {name: _input(name, source, spark, spans) for name, source in config.inputs.items()}
     for number, step in enumerate(config.transform):
         if step.gathers and rows_read is None:
             rows, rows_read = counted(rows)
@@ -131,7 +141,9 @@ def _check_rules(config: PipelineConfig, rows: DataFrame) -> None:
             _ = rows.where(rule.kept).schema
 
 
-def _input(name: str, source: Source, spark: SparkSession, spans: Spans) -> DataFrame:
+def _input(name: str, source: Source, spark: SparkSession, spans: Spans, *, memory: ExitStack) -> DataFrame:
     with explained(f"inputs.{name}"):
         rows = source.read(spark, spans.inputs[name])
-        return rows.cache() if source.cache else rows
+        if source.cache and not rows.storageLevel.useMemory:  # kept already: by another run, or the session's owner
+            memory.callback(rows.cache().unpersist)
+        return rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaworks.lake.schema import Column, columns
 from deltaworks.lake.sql import literal
-from deltaworks.pipeline.prepared import prepare
+from deltaworks.pipeline.prepared import prepared
 from deltaworks.spark.errors import explained
 from deltaworks.spark.look import look
 
@@ -60,10 +60,10 @@ class Preview:
 
 def preview(config: PipelineConfig, spans: Spans, spark: SparkSession, limit: int = DEFAULT_LIMIT) -> Preview:
     """Show up to so many rows after each step of the whole pipeline; writes nothing."""
-    prepared = prepare(config, spans, spark)
-    steps = tuple(_seen(step, limit) for step in prepared.steps)
-    findings = _found(prepared)
-    plan = prepared.told(findings)
+    with prepared(config, spans, spark) as ready:
+        steps = tuple(_seen(step, limit) for step in ready.steps)
+        findings = _found(ready)
+        plan = ready.told(findings)
     return Preview(
         plan=plan,
         limit=limit,
@@ -74,13 +74,13 @@ def preview(config: PipelineConfig, spans: Spans, spark: SparkSession, limit: in
     )
 
 
-def _found(prepared: Prepared) -> Findings | None:
-    config = prepared.config
+def _found(ready: Prepared) -> Findings | None:
+    config = ready.config
     keys = config.load.keys_to_look_at(config.write_mode)
     if keys is None and not config.expect:
         return None
-    with explained("expect" if config.expect else "load", prepared.rows.columns):
-        return look(prepared.rows, config.expect, keys)
+    with explained("expect" if config.expect else "load", ready.rows.columns):
+        return look(ready.rows, config.expect, keys)
 
 
 def _seen(step: Passed, limit: int) -> StepRows:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
 from deltaworks.pipeline.afterwards import carry_out
 from deltaworks.pipeline.keys import check_key, commit_for
-from deltaworks.pipeline.prepared import fixed, prepare
+from deltaworks.pipeline.prepared import fixed, prepared
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
@@ -105,11 +105,12 @@ class _Running:
             spans = fixed(config)
         with self._stage("session", log):
             spark = self.run.session()
-        with self._stage("plan", log):
-            prepared = prepare(config, spans, spark)
-        self._save(replace(self.record, plan=self.run.redactor.value(prepared.plan.to_dict())))
-        with self._stage("load", log, prepared.plan.write.action), watched(spark, self.run.on_tasks):
-            return prepared.write(commit)
+        with ExitStack() as run:
+            with self._stage("plan", log):
+                ready = run.enter_context(prepared(config, spans, spark))
+            self._save(replace(self.record, plan=self.run.redactor.value(ready.plan.to_dict())))
+            with self._stage("load", log, ready.plan.write.action), watched(spark, self.run.on_tasks):
+                return ready.write(commit)
 
     @contextmanager
     def _stage(self, name: str, log: logging.LoggerAdapter[logging.Logger], detail: str = "") -> Iterator[None]:

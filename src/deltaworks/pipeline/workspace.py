@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import DeltaworksError
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.prepared import fixed, prepare
+from deltaworks.pipeline.prepared import fixed, prepared
 from deltaworks.pipeline.preview import DEFAULT_LIMIT, preview
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.runner import Run, run_pipeline
@@ -81,7 +81,8 @@ class Workspace:
         sessions = cache(lambda: self.session_for(config))
         config = config.located(sessions)
         spans = fixed(config)
-        return prepare(config, spans, sessions()).looked()
+        with prepared(config, spans, sessions()) as ready:
+            return ready.looked()
 
     def preview(self, config: PipelineConfig, limit: int = DEFAULT_LIMIT) -> Preview:
         """Show up to so many rows after each step; writes nothing, not even a record."""

@@ -202,7 +202,7 @@ def test_nan_and_negative_zero_are_one_key_each(spark: SparkSession, tmp_path: P
     assert (result.rows_inserted, result.rows_updated) == (1, 2)
     found = {("NaN" if math.isnan(row["id"]) else abs(row["id"])): row["n"] for row in stored(tmp_path / "t")}
     assert found == {"NaN": 10, 0.0: 20, 1.5: 3, 2.5: 40}
-    assert "1 keys are there more than once" in (twice.error or "")
+    assert "1 key is there more than once" in (twice.error or "")
 
 
 def test_a_key_that_is_no_column_of_the_table_is_refused(spark: SparkSession, tmp_path: Path) -> None:

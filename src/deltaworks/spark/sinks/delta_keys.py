@@ -22,8 +22,9 @@ class NullKeysError(RunError):
     """Rows have no key, and the file says that they must."""
 
     def __init__(self, count: int, keys: Sequence[str]) -> None:
+        rows = "1 row has" if count == 1 else f"{count:,} rows have"
         super().__init__(
-            f"load: {count:,} rows have a null in mergeKeys ({', '.join(keys)}).",
+            f"load: {rows} a null in mergeKeys ({', '.join(keys)}).",
             hint="Nothing was written. Mend the rows, or write onNullKeys: match.",
         )
         self.count = count
@@ -34,9 +35,10 @@ class DuplicateKeysError(RunError):
 
     def __init__(self, count: int, named: Sequence[tuple[str, int]]) -> None:
         shown = ", ".join(f"{key} {times} times" for key, times in named)
+        several = "1 key is" if count == 1 else f"{count:,} keys are"
         more = f" and {count - len(named):,} more" if count > len(named) else ""
         super().__init__(
-            f"load: {count:,} keys are there more than once: {shown}{more}.",
+            f"load: {several} there more than once: {shown}{more}.",
             hint="Nothing was written. Mend the rows, or write onDuplicateKeys: keepNewest with orderBy.",
         )
         self.keys = tuple(named)
