@@ -162,6 +162,18 @@ def test_an_input_kept_in_memory_is_let_go_after_the_run_unless_it_was_kept_befo
     rates.unpersist()
 
 
+def test_rows_that_their_owner_keeps_in_memory_stay_there_when_they_are_loaded(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = frame(spark, {"id": 1}).cache()
+
+    result = deltaworks.load(rows, into(str(tmp_path / "t"), mergeKeys="id"), "Upsert")
+
+    assert result.success
+    assert rows.storageLevel.useMemory
+    rows.unpersist()
+
+
 def test_a_rollback_after_a_failure_leaves_a_merge_undone(spark: SparkSession, tmp_path: Path) -> None:
     frame(spark, {"id": 1, "n": 1}).write.format("delta").save(str(tmp_path / "t"))
     spark.range(1000).selectExpr("id", "id AS n").write.format("delta").save(str(tmp_path / "in"))

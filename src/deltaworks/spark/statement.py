@@ -21,7 +21,12 @@ def run_over(rows: DataFrame, statement: str, others: Mapping[str, DataFrame] | 
     """Run a statement in which `ROWS` stands for these rows and `other(name)` for others."""
     # PySpark formats the text, so braces of the user's own must come out as braces.
     text = statement.replace("{", "{{").replace("}", "}}").replace(ROWS, "{rows}")
-    named: dict[str, Any] = {f"other_{name}": each for name, each in (others or {}).items()}
+    named: dict[str, Any] = {f"other_{name}": _apart(each) for name, each in (others or {}).items()}
     for name in others or {}:
         text = text.replace(other(name), f"{{other_{name}}}")
-    return rows.sparkSession.sql(text, rows=rows, **named)
+    return rows.sparkSession.sql(text, rows=_apart(rows), **named)
+
+
+def _apart(rows: DataFrame) -> DataFrame:
+    """The same rows under a plan of their own: PySpark names them in a view, and with it drops what is cached."""
+    return rows.where("true")
