@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import ConfigError, DeltaworksError
+from deltaworks.lake.proofs import Proofs
+from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig, checked
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.keys import commit_for
@@ -19,7 +21,10 @@ from deltaworks.runs.record import new_run_id
 from deltaworks.runs.result import LoadResult, RunResult
 from deltaworks.spark.batch import Batch
 from deltaworks.spark.errors import explained
+from deltaworks.spark.grants import grant
 from deltaworks.spark.landing import land
+from deltaworks.spark.safety import require_safe
+from deltaworks.spark.session import given_conf
 from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
@@ -82,7 +87,8 @@ def plan(
 
 def extract(config: Mapping[str, Any], *, spark: SparkSession, vault: CredentialVault | None = None) -> DataFrame:
     """The rows of a source, given as the `extract` part of a pipeline file."""
-    source = checked(ExtractPart, Document({"extract": dict(config)})).extract.located(lambda: spark)
+    source = checked(ExtractPart, Document({"extract": dict(config)})).extract.located(_around(spark, vault))
+    grant(spark, [source.access])
     span: Any = source.fixed()  # each source knows its own kind
     return source.read(spark, span)
 
@@ -104,18 +110,29 @@ def load(
     started = time.monotonic()
     try:
         part = checked(LoadPart, Document({"load": dict(config), "writeMode": str(mode)}))
-        result = _loaded(rows, part, pipeline_id, key)
+        result = _loaded(rows, part, vault, pipeline_id=pipeline_id, key=key)
     except DeltaworksError as error:
         result = LoadResult.failure(error)
     return result.after(time.monotonic() - started)
 
 
-def _loaded(rows: DataFrame, part: LoadPart, pipeline_id: str | None, key: str | None) -> LoadResult:
+def _around(spark: SparkSession, vault: CredentialVault | None) -> Around:
+    environment = dict(os.environ)
+    vault = vault or EnvironmentVault(environment)
+    return Around(session=lambda: spark, vault=vault, environment=environment, conf=lambda: given_conf(spark))
+
+
+def _loaded(
+    rows: DataFrame, part: LoadPart, vault: CredentialVault | None, *, pipeline_id: str | None, key: str | None
+) -> LoadResult:
     if key is not None and pipeline_id is None:
         raise ConfigError("A key needs a pipeline_id.", hint="Give pipeline_id too: keys are counted per pipeline.")
     with explained("load"):
-        sink = part.load.located(lambda: rows.sparkSession)
+        around = _around(rows.sparkSession, vault)
+        sink = part.load.located(around)
+        grant(rows.sparkSession, [sink.access])
         plan = sink.plan(rows, part.write_mode)
+        require_safe(sink, rows.sparkSession, Proofs(cache_folder(around.environment) / "proofs.json"))
         commit, landed = commit_for(sink, run_id=new_run_id(), pipeline=pipeline_id, key=key)
         result = landed or land(sink, Batch(rows=rows), part.write_mode, commit)
         return replace(result, notes=(*plan.notes, *result.notes))
@@ -151,6 +168,7 @@ def _workspace(
     return Workspace(
         project=find_project(start, None, given, here=Path.cwd()),
         variables=given,
+        environment=environment,
         vault=vault or EnvironmentVault(environment),
         spark=spark_edge(environment, spark),
     )

@@ -35,6 +35,7 @@ from deltaworks.pipeline.document import UnreadableFileError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.landing import BrokenRuleError
+from deltaworks.spark.safety import UnsafeWritersError
 from deltaworks.spark.sinks.delta_keys import DuplicateKeysError, NullKeysError
 from deltaworks.vault import CredentialNotFoundError
 
@@ -62,6 +63,7 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         NowhereError("foo://x", "unknown"),
         NoVersionThenError(Log(str(tmp_path)), instant("2001-01-01")),
         UnreachableError("s3://x", "refused"),
+        UnsafeWritersError("x", hint="y"),
         UnreadableTableError("orders", "a feature"),
         VersionNotFoundError("orders", 9, range(3)),
         InvalidFileError([("a", "b"), ("c", "d")]),

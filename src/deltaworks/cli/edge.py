@@ -33,6 +33,7 @@ def workspace(
     return Workspace(
         project=project_of(file, environment),
         variables=variables,
+        environment=variables,
         vault=EnvironmentVault(variables),
         spark=replace(edge, master=master or edge.master, conf=_pairs(conf), on_jar=shown.jar, on_tasks=shown.tasks),
         observer=shown.stage,

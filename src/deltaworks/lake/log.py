@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import RunError
 from deltaworks.lake.commit import Commit, Mark, parsed
-from deltaworks.lake.storage import Folder
+from deltaworks.lake.folder import folder_at
+from deltaworks.vault.storage import access_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from deltaworks.vault.storage import Access
 
 _FILES = ("add", "remove")
 _COMMIT = re.compile(r"^(\d{20})\.json$")
@@ -51,9 +54,10 @@ class LoggedCommit:
 class Log:
     """The commits of one table, newest last."""
 
-    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, uri: str, access: Access | None = None) -> None:
         self.uri = uri
-        self.folder = Folder.of(uri, storage_options)
+        self.access = access or access_to(uri)
+        self.folder = folder_at(uri, self.access)
 
     def versions(self) -> tuple[int, ...]:
         """The versions whose commit file is still there, in order."""
@@ -116,7 +120,7 @@ class Log:
         """The actions in a file of JSON lines."""
         try:
             # Not splitlines(): JSON may hold other line separators inside its strings.
-            actions = [json.loads(line) for line in self.folder.read(name).split("\n") if line.strip()]
+            actions = [json.loads(line) for line in self.folder.text(name).split("\n") if line.strip()]
         except ValueError as error:
             raise DamagedLogError(self.uri, name) from error
         if not actions or not all(isinstance(action, dict) for action in actions):

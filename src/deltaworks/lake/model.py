@@ -25,6 +25,7 @@ from pydantic_core.core_schema import no_info_before_validator_function
 
 from deltaworks.errors import did_you_mean
 from deltaworks.lake.descriptions import descriptions
+from deltaworks.lake.storage import one_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -198,7 +199,7 @@ def _resolved(path: str, info: ValidationInfo) -> str:
     if not path.strip() or "\0" in path:
         raise problem(f"{path!r} is not a path", "Write a path or a URI; is a variable in it empty?")
     if "://" in path or path.startswith("file:"):
-        return path
+        return one_spelling(path)
     folder = (info.context or {}).get("folder")
     return str(_expanded(path) if folder is None else folder / _expanded(path))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from deltaworks.errors import ConfigError, RunError
 from deltaworks.lake.log import Files, Log, LoggedCommit
 from deltaworks.lake.schema import Column, columns
-from deltaworks.lake.storage import local_path, reason
+from deltaworks.lake.storage import escaped, local_path, one_spelling, reason
 from deltaworks.lake.travel import instant, version_at
 
 if TYPE_CHECKING:
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
+    from deltaworks.vault.storage import Access
+
 
 def open_table(
     uri: str | Path,
     *,
     version: int | None = None,
     timestamp: datetime | str | None = None,
-    storage_options: Mapping[str, str] | None = None,
+    access: Access | None = None,
 ) -> Table:
     """Open a Delta table, now or as it was at a version or a time (UTC where no zone is given)."""
     if version is not None and timestamp is not None:
         raise ConfigError("A table is opened at a version or at a time, not both.", hint="Leave one of them out.")
-    log = Log(str(uri), storage_options)
+    log = Log(one_spelling(str(uri)), access)
     readable = log.readable()
     if not readable:
         raise NotATableError(str(uri))
@@ -40,17 +42,17 @@ def open_table(
         version = version_at(log, instant(timestamp))
     if version is not None and version not in readable:
         raise VersionNotFoundError(str(uri), version, readable)
-    return Table(log, readable[-1] if version is None else version, dict(storage_options or {}))
+    return Table(log, readable[-1] if version is None else version)
 
 
 class Table:
     """One version of a Delta table; it stays that version however the table goes on."""
 
-    def __init__(self, log: Log, version: int, storage_options: dict[str, str]) -> None:
+    def __init__(self, log: Log, version: int) -> None:
         self.log = log
         self.uri = log.uri
         self.version = version
-        self._delta = _opened(log, version, storage_options)
+        self._delta = _opened(log, version)
 
     def __repr__(self) -> str:
         return f"Table({self.uri!r}, version={self.version})"
@@ -204,11 +206,11 @@ def _possible(uri: str) -> Iterator[None]:
         raise ConfigError(f"{uri} cannot be read like this: {said}", hint="Check columns and versions.") from error
 
 
-def _opened(log: Log, version: int, storage_options: dict[str, str]) -> DeltaTable:
+def _opened(log: Log, version: int) -> DeltaTable:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
     try:
-        return DeltaTable(log.uri, version=version, storage_options=storage_options)
+        return DeltaTable(escaped(log.uri), version=version, storage_options=log.access.to_object_store())
     except (DeltaError, OSError, ValueError) as error:
         raise UnreadableTableError(log.uri, reason(error)) from error

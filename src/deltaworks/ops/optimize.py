@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
-from deltaworks.lake.log import Log
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.errors import ColumnNotFoundError, explained
 from deltaworks.spark.stamp import configured
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from deltaworks.lake.log import Log
     from deltaworks.lake.table import Table
 
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class OptimizePlan:
     """A compaction that has been looked at but not done."""
 
-    uri: str
+    log: Log
     version: int  # of the table when it was looked at
     files: int
     z_order: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class OptimizePlan:
     def to_sql(self) -> str:
         """Spell it as one statement."""
         by = f" ZORDER BY ({', '.join(map(quoted, self.z_order))})" if self.z_order else ""
-        return f"OPTIMIZE delta.{quoted(self.uri)}{by}"
+        return f"OPTIMIZE delta.{quoted(self.log.uri)}{by}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ def plan(table: Table, *, z_order: Sequence[str] = (), target_file_size: int | N
             hint="Optimize keeps its clusterBy columns together; leave it out.",
         )
     return OptimizePlan(
-        uri=table.uri,
+        log=table.log,
         version=table.version,
         files=table.files.count,
         z_order=tuple(z_order),
@@ -76,7 +76,7 @@ def apply(plan: OptimizePlan, spark: SparkSession) -> Optimized:
     conf = {"spark.databricks.delta.optimize.maxFileSize": str(plan.target_file_size)} if plan.target_file_size else {}
     with explained("optimize"), configured(spark, conf):
         metrics = spark.sql(plan.to_sql()).collect()[0]["metrics"]
-    done = next((each for each in Log(plan.uri).since(plan.version) if each.operation == "OPTIMIZE"), None)
+    done = next((each for each in plan.log.since(plan.version) if each.operation == "OPTIMIZE"), None)
     return Optimized(
         version=done.version if done else None,
         files_added=metrics["numFilesAdded"],

@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import RefusedError
-from deltaworks.lake.log import Log
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.errors import explained
 from deltaworks.spark.stamp import configured
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from deltaworks.lake.log import Log
     from deltaworks.lake.table import Table
 
 RETENTION = "delta.deletedFileRetentionDuration"
@@ -28,13 +28,13 @@ DEFAULT = timedelta(days=7)
 class VacuumPlan:
     """A vacuum that has been looked at but not done."""
 
-    uri: str
+    log: Log
     version: int  # of the table when it was looked at
     retention_hours: int
 
     def to_sql(self) -> str:
         """Spell it as one statement."""
-        return f"VACUUM delta.{quoted(self.uri)} RETAIN {self.retention_hours} HOURS"
+        return f"VACUUM delta.{quoted(self.log.uri)} RETAIN {self.retention_hours} HOURS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Vacuumed:
 def plan(table: Table, retention_hours: int) -> VacuumPlan:
     """Look whether so short a retention is safe; changes nothing."""
     require_safe(retention_hours, table.properties)
-    return VacuumPlan(uri=table.uri, version=table.version, retention_hours=retention_hours)
+    return VacuumPlan(log=table.log, version=table.version, retention_hours=retention_hours)
 
 
 def require_safe(retention_hours: int, properties: Mapping[str, str]) -> None:
@@ -73,7 +73,7 @@ def apply(plan: VacuumPlan, spark: SparkSession) -> Vacuumed:
     }
     with explained("vacuum"), configured(spark, conf):
         spark.sql(plan.to_sql()).collect()
-    commits = {each.operation: each for each in Log(plan.uri).since(plan.version)}
+    commits = {each.operation: each for each in plan.log.since(plan.version)}
     start, end = commits.get("VACUUM START"), commits.get("VACUUM END")
     return Vacuumed(
         version=end.version if end else None,

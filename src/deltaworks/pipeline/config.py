@@ -13,17 +13,20 @@ from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
 from deltaworks.pipeline.variables import filled
+from deltaworks.spark.grants import distinct
 from deltaworks.spark.sinks import AnySink, Sink
 from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
-    from pyspark.sql import SparkSession
 
     from deltaworks.pipeline.document import Document, Key
+    from deltaworks.spark.connector import Connector
+    from deltaworks.spark.surroundings import Surroundings
+    from deltaworks.vault.storage import Access
 
 
 def _one_name(text: str) -> str:
@@ -107,23 +110,31 @@ class PipelineConfig(FileModel):
                 _raise_at(("inputs", name, "incremental"), error, name)
         return self
 
-    def located(self, session: Callable[[], SparkSession]) -> Self:
-        """This pipeline with the path of every table that it names."""
+    def located(self, around: Surroundings) -> Self:
+        """This pipeline with the path of every table that it names, and the way to all storage."""
         found = {
-            "inputs": {name: source.located(session) for name, source in self.inputs.items()},
-            "extract": self.extract.located(session),
-            "load": self.load.located(session),
+            "inputs": {name: source.located(around) for name, source in self.inputs.items()},
+            "extract": self.extract.located(around),
+            "load": self.load.located(around),
         }
         return self.model_copy(update=found)
 
+    @property
+    def ends(self) -> tuple[Connector, ...]:
+        """All sources and the sink."""
+        return (self.extract, *self.inputs.values(), self.load)
+
+    def accesses(self) -> tuple[Access, ...]:
+        """The ways to all storage that it reads and writes, one for each bucket."""
+        return distinct(end.access for end in self.ends)
+
     def names_tables(self) -> bool:
         """Whether it needs a catalog."""
-        return any(getattr(end, "table", None) for end in (self.extract, *self.inputs.values(), self.load))
+        return any(getattr(end, "table", None) for end in self.ends)
 
     def credential_ids(self) -> frozenset[str]:
         """The credentials this pipeline names."""
-        ends = (self.extract, *self.inputs.values(), self.load)
-        return frozenset(end.credential_id for end in ends if end.credential_id)
+        return frozenset(end.credential_id for end in self.ends if end.credential_id)
 
 
 class ExtractPart(FileModel):

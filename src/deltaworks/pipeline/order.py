@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
-from deltaworks.lake.storage import local_path
+from deltaworks.lake.storage import local_path, one_spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,4 +48,4 @@ def reads(reader: PipelineConfig, writer: PipelineConfig) -> bool:
 
 def _normal(place: str) -> str:
     path = local_path(place)
-    return str(path.resolve()) if path else place.rstrip("/").replace("s3a://", "s3://")
+    return str(path.resolve()) if path else one_spelling(place.rstrip("/"))

@@ -16,16 +16,18 @@ from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.record import LOG, RunFolder, RunRecord, Status, new_run_id, now
 from deltaworks.runs.result import LoadResult, RunResult, StepResult
+from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
+from deltaworks.spark.safety import require_safe
 from deltaworks.vault.redaction import Redactor
 
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterator
 
-    from pyspark.sql import SparkSession
-
     from deltaworks.lake.commit import Commit
+    from deltaworks.lake.proofs import Proofs
+    from deltaworks.pipeline.around import Around
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.runs.events import Observer
 
@@ -35,7 +37,8 @@ class Run:
     """One pipeline about to run."""
 
     config: PipelineConfig
-    session: Callable[[], SparkSession]  # asked only when Spark is needed
+    around: Around
+    proofs: Proofs
     runs: RunFolder
     redactor: Redactor = field(default_factory=Redactor)
     file: str | None = None
@@ -81,7 +84,7 @@ class _Running:
         started = time.monotonic()
         run = self.run
         check_key(run.config, run.key, again=run.again)
-        config = run.config.located(run.session)
+        config = run.config.located(run.around)
         commit, landed = commit_for(
             config.load, run_id=self.record.run_id, pipeline=config.pipeline_id, key=run.key, again=run.again
         )
@@ -93,7 +96,7 @@ class _Running:
         return result, after
 
     def _after(self, config: PipelineConfig, log: logging.LoggerAdapter[logging.Logger]) -> tuple[StepResult, ...]:
-        steps = carry_out(config.load, self.run.session, self._announce)
+        steps = carry_out(config.load, self.run.around.session, self._announce)
         for step in steps:
             log.info("%s", step)
         return steps
@@ -104,11 +107,13 @@ class _Running:
         with self._stage("extract", log):
             spans = fixed(config)
         with self._stage("session", log):
-            spark = self.run.session()
+            spark = self.run.around.session()
+            grant(spark, config.accesses())
         with ExitStack() as run:
             with self._stage("plan", log):
                 ready = run.enter_context(prepared(config, spans, spark))
             self._save(replace(self.record, plan=self.run.redactor.value(ready.plan.to_dict())))
+            require_safe(config.load, spark, self.run.proofs)
             with self._stage("load", log, ready.plan.write.action), watched(spark, self.run.on_tasks):
                 return ready.write(commit)
 

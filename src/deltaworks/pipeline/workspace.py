@@ -10,6 +10,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import DeltaworksError
+from deltaworks.lake.proofs import Proofs
+from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.prepared import fixed, prepared
 from deltaworks.pipeline.preview import DEFAULT_LIMIT, preview
@@ -18,8 +20,9 @@ from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.record import RunFolder
 from deltaworks.spark.connector import spelled
+from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
-from deltaworks.spark.session import check_platform, isolated
+from deltaworks.spark.session import check_platform, given_conf, isolated
 from deltaworks.spark.settings import SparkSettings
 from deltaworks.spark.shared import SharedSession
 from deltaworks.vault.redaction import Redactor
@@ -65,6 +68,7 @@ class Workspace:
     variables: Mapping[str, str]
     vault: CredentialVault
     spark: SparkEdge
+    environment: Mapping[str, str] = field(default_factory=dict)  # the process's own, for the ways to storage
     observer: Observer = unobserved
     shared: SharedSession = field(default_factory=SharedSession)
 
@@ -78,21 +82,25 @@ class Workspace:
 
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""
-        sessions = cache(lambda: self.session_for(config))
-        config = config.located(sessions)
-        spans = fixed(config)
-        with prepared(config, spans, sessions()) as ready:
-            return ready.looked()
+        around = self.around(config)
+        with _hidden_by(self.redactor(config)):
+            config = config.located(around)
+            spans = fixed(config)
+            spark = around.session()
+            grant(spark, config.accesses())
+            with prepared(config, spans, spark) as ready:
+                return ready.looked()
 
     def preview(self, config: PipelineConfig, limit: int = DEFAULT_LIMIT) -> Preview:
         """Show up to so many rows after each step; writes nothing, not even a record."""
-        sessions = cache(lambda: self.session_for(config))
+        around = self.around(config)
         with _hidden_by(self.redactor(config)):
             self.observer(Stage(config.pipeline_id, "extract"))
-            located = config.located(sessions)
+            located = config.located(around)
             spans = fixed(located)
             self.observer(Stage(config.pipeline_id, "session"))
-            spark = sessions()
+            spark = around.session()
+            grant(spark, located.accesses())
             self.observer(Stage(config.pipeline_id, "preview"))
             with watched(spark, self.spark.on_tasks):
                 return preview(located, spans, spark, limit)
@@ -104,7 +112,8 @@ class Workspace:
         result = run_pipeline(
             Run(
                 config=config,
-                session=cache(lambda: self.session_for(config)),
+                around=self.around(config),
+                proofs=Proofs(self.spark.cache / "proofs.json"),
                 runs=RunFolder(self.project.runs),
                 redactor=self.redactor(config),
                 file=file,
@@ -118,9 +127,22 @@ class Workspace:
         self.shared.went_well()
         return result
 
+    def around(self, config: PipelineConfig) -> Around:
+        """What the ends of a pipeline may ask for."""
+        return Around(
+            session=cache(lambda: self.session_for(config)),
+            vault=self.vault,
+            environment=self.environment,
+            conf=lambda: given_conf(self.spark.session) if self.spark.session else self.settings(config).conf,
+        )
+
     def redactor(self, config: PipelineConfig) -> Redactor:
-        """Hides what the pipeline's credentials hold."""
-        return Redactor.of(self.vault.get(name) for name in sorted(config.credential_ids()))
+        """Hides what the pipeline's credentials hold, and the secrets by which it reaches its storage."""
+        around = self.around(config)
+        named = {name: self.vault.get(name) for name in sorted(config.credential_ids())}
+        ways = (around.access_to(end.place, end.credential_id, end.storage_options()) for end in config.ends)
+        known = [*(each.secrets() for each in named.values()), *(way.secrets() for way in ways)]
+        return Redactor(frozenset[str]().union(*known))
 
     def session_for(self, config: PipelineConfig) -> SparkSession:
         """A session of its own for one run, so that nothing it sets reaches another."""

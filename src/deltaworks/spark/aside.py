@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def set_aside(sink: Sink, rows: DataFrame, rules: Sequence[Expectation], commit: Commit) -> None:
     """Commit the rows that break a rule to the table beside the target, once, before the others are written."""
-    beside = sink.aside(lambda: rows.sparkSession)
+    beside = sink.aside()
     table = beside.target()
     ours = commit.aside(table.version if table else -1)
     if table is not None and ours.mark and (table.mark(ours.mark.app_id) or 0) >= ours.mark.version:

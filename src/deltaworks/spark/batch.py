@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from deltaworks.lake.storage import Folder, UnreachableError, remove_folder
+from deltaworks.lake.folder import folder_at
+from deltaworks.lake.storage import UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
+    from deltaworks.lake.folder import Folder
     from deltaworks.spark.look import Findings
+    from deltaworks.vault.storage import Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +31,12 @@ class Batch:
 
 
 @contextmanager
-def staged(rows: DataFrame, folder: str, run_id: str) -> Iterator[DataFrame]:
+def staged(rows: DataFrame, folder: str, run_id: str, access: Access) -> Iterator[DataFrame]:
     """Keep the rows in files while they are looked at more than once, so that each look sees the same rows."""
-    _remove_left(folder, run_id)
+    parent, _, own = folder.rpartition("/")
+    around = folder_at(parent, access)
+    with suppress(UnreachableError):
+        _remove_left(around, own, run_id)
     try:
         rows.write.mode("errorifexists").parquet(folder)
         # A path to read is a pattern, unlike one to write.
@@ -38,15 +44,13 @@ def staged(rows: DataFrame, folder: str, run_id: str) -> Iterator[DataFrame]:
         yield rows.sparkSession.read.schema(rows.schema).parquet(pattern)
     finally:
         with suppress(UnreachableError):  # what landed counts, and a later load removes what is left
-            remove_folder(folder)
+            around.remove_folder(own)
 
 
-def _remove_left(folder: str, run_id: str) -> None:
+def _remove_left(around: Folder, own: str, run_id: str) -> None:
     """Remove what runs that were killed long ago left in the same place."""
-    parent, _, own = folder.rpartition("/")
-    with suppress(UnreachableError):
-        for name in left(Folder.of(parent).folders(""), own, run_id, now=datetime.now(UTC)):
-            remove_folder(f"{parent}/{name}")
+    for name in left(around.folders(), own, run_id, now=datetime.now(UTC)):
+        around.remove_folder(name)
 
 
 LONGEST_RUN = timedelta(days=7)  # as long as Delta keeps files for those who still read them

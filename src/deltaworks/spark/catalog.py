@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from deltaworks.errors import ConfigError
 from deltaworks.lake.model import problem
 from deltaworks.lake.sql import literal, quoted
-from deltaworks.lake.storage import local_path
+from deltaworks.lake.storage import local_path, one_spelling
 from deltaworks.spark.errors import explained
 
 if TYPE_CHECKING:
@@ -61,4 +61,4 @@ def _located(spark: SparkSession, name: str) -> str:
 
 def _plain(uri: str) -> str:
     path = local_path(uri)
-    return uri if path is None else str(path)
+    return one_spelling(uri) if path is None else str(path)

@@ -2,22 +2,55 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, PrivateAttr
 
 from deltaworks.lake.model import Step
+from deltaworks.vault.storage import Access, is_storage_option
+
+if TYPE_CHECKING:
+    from deltaworks.spark.surroundings import Surroundings
 
 
-class Connector(Step):
+class Connector(Step, ABC):
     """One end of a pipeline."""
 
     credential_id: str | None = None
     """The credential to use, by its name in the vault."""
     options: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    """Options handed to Spark as they are."""
+    """Options handed to Spark as they are; those of the storage, `fs.s3a.…` or `AWS_…`, count for delta-rs too."""
+
+    _access: Access = PrivateAttr(default_factory=Access)
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """The path or name it reads or writes, by which pipelines are put in order."""
+
+    @property
+    def access(self) -> Access:
+        """The way to its storage, once it is located."""
+        return self._access
+
+    def located(self, around: Surroundings) -> Self:
+        """This end with the way to its storage known."""
+        return self.reached_by(around.access_to(self.place, self.credential_id, self.storage_options()))
+
+    def reached_by(self, access: Access) -> Self:
+        """This end with this way to its storage."""
+        found = self.model_copy()
+        found._access = access
+        return found
 
     def spark_options(self) -> dict[str, str]:
-        """The options as Spark spells them."""
-        return {key: spelled(value) for key, value in self.options.items()}
+        """The options of the rows as Spark spells them."""
+        return {key: spelled(value) for key, value in self.options.items() if not is_storage_option(key)}
+
+    def storage_options(self) -> dict[str, str]:
+        """The options of the storage."""
+        return {key: spelled(value) for key, value in self.options.items() if is_storage_option(key)}
 
 
 def spelled(value: object) -> str:

@@ -49,7 +49,7 @@ def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManage
     """The rows, the same at every look."""
     if batch.repeats:
         return nullcontext(batch.rows)
-    return staged(batch.rows, sink.scratch(commit.run_id), commit.run_id)
+    return staged(batch.rows, sink.scratch(commit.run_id), commit.run_id, sink.access)
 
 
 def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:

@@ -36,6 +36,7 @@ __all__ = [
     "Starting",
     "check_platform",
     "close_session",
+    "given_conf",
     "isolated",
     "open_session",
     "prepare_next",
@@ -126,6 +127,11 @@ def close_session(spark: SparkSession) -> None:
         spark.stop()
     elif spark.sparkContext.getConf().get(OPENED_BY_US) == "true":
         disconnect(spark)
+
+
+def given_conf(spark: SparkSession) -> dict[str, str]:
+    """The configuration a session was given, its context's included."""
+    return dict(spark.conf.getAll)
 
 
 def _is_remote(spark: SparkSession) -> bool:

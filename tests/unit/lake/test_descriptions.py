@@ -18,7 +18,7 @@ def test_the_text_below_a_field_describes_it() -> None:
 def test_the_fields_a_class_builds_on_are_described_too() -> None:
     found = descriptions(DeltaSink)
 
-    assert found["options"] == "Options handed to Spark as they are."
+    assert found["credential_id"] == "The credential to use, by its name in the vault."
     assert found["merge_keys"].startswith("For Upsert: ")
     assert found["sink_type"] == "`DeltaLake`."
 

@@ -10,10 +10,12 @@ from tests.unit.runs.records import record
 from tests.unit.tables import append, land, restore
 
 from deltaworks.errors import ConfigError, DeltaworksError, RefusedError, RunError, SetupError, StoppedError
+from deltaworks.lake.proofs import Proofs
+from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.process import Process
 from deltaworks.runs.record import RunFolder, RunRecord, Status
-from deltaworks.vault import Redactor
+from deltaworks.vault import MemoryVault, Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,12 +36,18 @@ def raising(error: BaseException) -> Callable[[], SparkSession]:
 NEVER = raising(AssertionError("Spark was asked for"))
 
 
+def around(session: Callable[[], SparkSession]) -> Around:
+    return Around(session=session, vault=MemoryVault({}))
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """A run whose source is there and that must not start Spark."""
     source = saved(tmp_path, "id\n1\n", "in.csv")
     values = pipeline(extract__connectionParams__path=str(source), load__connectionParams__path=str(tmp_path / "out"))
-    return Run(config=config(values), session=NEVER, runs=RunFolder(tmp_path / "runs"), file="orders.yaml")
+    proofs = Proofs(tmp_path / "proofs.json")
+    runs = RunFolder(tmp_path / "runs")
+    return Run(config=config(values), around=around(NEVER), runs=runs, proofs=proofs, file="orders.yaml")
 
 
 def failure(run: Run, kind: type[DeltaworksError]) -> tuple[DeltaworksError, RunRecord]:
@@ -106,7 +114,7 @@ def test_nonsense_about_keys_is_refused(run: Run) -> None:
 
 
 def test_a_machine_without_java_leaves_a_record_too(run: Run) -> None:
-    _, left = failure(replace(run, session=raising(SetupError("No Java.", hint="Install it."))), SetupError)
+    _, left = failure(replace(run, around=around(raising(SetupError("No Java.", hint="Install it.")))), SetupError)
 
     assert left.error is not None
     assert (left.error["message"], left.error["hint"]) == ("No Java.", "Install it.")
@@ -114,14 +122,14 @@ def test_a_machine_without_java_leaves_a_record_too(run: Run) -> None:
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt(), SystemExit(1)])
 def test_a_run_that_is_stopped_is_closed_as_interrupted(run: Run, stop: BaseException) -> None:
-    error, left = failure(replace(run, session=raising(stop)), StoppedError)
+    error, left = failure(replace(run, around=around(raising(stop))), StoppedError)
 
     assert error.exit_code == 130
     assert left.status is Status.INTERRUPTED
 
 
 def test_an_error_nobody_expected_is_told_as_a_bug(run: Run) -> None:
-    error, left = failure(replace(run, session=raising(ZeroDivisionError("by zero"))), RunError)
+    error, left = failure(replace(run, around=around(raising(ZeroDivisionError("by zero")))), RunError)
 
     assert str(error) == "ZeroDivisionError: by zero"
     assert "bug of deltaworks" in error.hint
@@ -134,7 +142,7 @@ def test_an_error_of_ours_is_raised_as_it_is(run: Run) -> None:
     ours = RunError("It broke.", hint="Mend it.")
     ours.__cause__ = cause
 
-    error, _ = failure(replace(run, session=raising(ours)), RunError)
+    error, _ = failure(replace(run, around=around(raising(ours))), RunError)
 
     assert error is ours
     assert error.__cause__ is cause
@@ -148,7 +156,7 @@ def test_secrets_reach_neither_the_record_nor_the_log_nor_the_error(run: Run, tm
         spark={"conf": {"fs.s3a.secret.key": "hunter2"}},
     )
     broken = RunError("login with canary-1 failed", hint="canary-1 is wrong")
-    secret = replace(run, config=config(values), redactor=Redactor(["canary-1"]), session=raising(broken))
+    secret = replace(run, config=config(values), redactor=Redactor(["canary-1"]), around=around(raising(broken)))
 
     error, left = failure(secret, RunError)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.mode import WriteMode
@@ -36,7 +34,7 @@ class WritePlan:
     notes: tuple[str, ...] = ()  # what a person should know before the run
 
 
-class Sink(Connector, ABC):
+class Sink(Connector):
     """Where rows go."""
 
     outer: ClassVar[frozenset[str]] = frozenset({"sinkType", "credentialId", "options", "after"})
@@ -44,18 +42,9 @@ class Sink(Connector, ABC):
     sink_type: str
     """Which kind of sink this is."""
 
-    @property
-    @abstractmethod
-    def place(self) -> str:
-        """The path or name it writes, by which pipelines are put in order."""
-
     @abstractmethod
     def check_mode(self, mode: WriteMode) -> None:
         """Refuse a write mode this sink or its keys cannot do."""
-
-    def located(self, session: Callable[[], SparkSession]) -> Self:
-        """This sink with its path known; a session is asked for only where a name has to be looked up."""
-        return self
 
     def target(self) -> Table | None:
         """The Delta table it writes, as it is now; none when it is not there yet or is no Delta table."""
@@ -82,7 +71,7 @@ class Sink(Connector, ABC):
         """A folder of its own for rows that are looked at more than once."""
 
     @abstractmethod
-    def aside(self, session: Callable[[], SparkSession]) -> Sink:
+    def aside(self) -> Sink:
         """The Delta table beside the target, for rows that break a rule."""
 
     @abstractmethod

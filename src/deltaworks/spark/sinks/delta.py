@@ -31,13 +31,12 @@ from deltaworks.spark.sinks.delta_rules import check_mode, check_together
 from deltaworks.spark.sinks.delta_steps import files_read, step_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.look import Findings
+    from deltaworks.spark.surroundings import Surroundings
 
 LONGEST_WAIT = 3.0  # seconds between two tries
 
@@ -97,6 +96,8 @@ class DeltaSink(Sink):
     """For `keepNewest`: the columns whose largest values make a row the newest."""
     checks: Flag = True
     """For Upsert: look for null and repeated keys first, which also lets files be skipped; `false` trusts the rows."""
+    single_driver: Flag = False
+    """On S3: nobody else writes this table, so that no proof is needed that several writers are safe there."""
     max_commit_attempts: Annotated[Whole, Field(ge=1)] = 10
     """How often to try when other writers are faster."""
     optimize: Flag | None = None
@@ -133,15 +134,23 @@ class DeltaSink(Sink):
         """Upsert needs keys; what is only for another mode is refused, because it would do nothing."""
         check_mode(self, mode)
 
-    def located(self, session: Callable[[], SparkSession]) -> Self:
-        """This sink with the path of its name."""
+    def located(self, around: Surroundings) -> Self:
+        """This sink with the path of its name, and the way there."""
         if self.path or self.table is None:
-            return self
-        return self.model_copy(update={"path": location(session(), self.table)})
+            return super().located(around)
+        return self.model_copy(update={"path": location(around.session(), self.table)}).located(around)
+
+    @property
+    def log(self) -> Log:
+        """The table's commits, whether there are any or not."""
+        return Log(self.path, self.access)
 
     def target(self) -> Table | None:
         """The table as it is now."""
-        return None if Log(self.path).latest() is None else open_table(self.path)
+        return self._table() if self.log.latest() is not None else None
+
+    def _table(self, version: int | None = None) -> Table:
+        return open_table(self.path, version=version, access=self.access)
 
     def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
         """The merge keys, unless the file says that the source can be trusted."""
@@ -167,15 +176,16 @@ class DeltaSink(Sink):
 
     def scratch(self, run_id: str) -> str:
         """Inside the table's folder, where no vacuum looks; beside it while there is no table."""
-        if Log(self.path).latest() is None:
+        if self.log.latest() is None:
             return beside(self.path, f".{{}}.{run_id}.staging")
         return f"{self.path.rstrip('/')}/_deltaworks/staging-{run_id}"
 
-    def aside(self, session: Callable[[], SparkSession]) -> Self:
+    def aside(self) -> Self:
         """The table of the same name with `_aside` after it."""
-        where = {"table": f"{self.table}_aside"} if self.table else {"path": beside(self.path, "{}_aside")}
-        found = type(self).model_validate({"sinkType": self.sink_type, "credentialId": self.credential_id, **where})
-        return found.located(session)
+        # The name stands beside the path that is known: nobody has to look it up.
+        named = {"table": f"{self.table}_aside"} if self.table else {}
+        found = type(self).model_validate({"sinkType": self.sink_type, "path": beside(self.path, "{}_aside")})
+        return found.model_copy(update=named).reached_by(self.access)
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what one commit would do to the table."""
@@ -200,7 +210,7 @@ class DeltaSink(Sink):
         batch = replace(batch, rows=rows)
         while True:
             rows_read, conflict = self._attempt(batch, mode, commit)
-            found = landed(Log(self.path), commit, commit.seen)
+            found = landed(self.log, commit, commit.seen)
             if found.landing is Landing.OURS and found.commit:
                 result = self._result(found.commit, rows_read, batch.findings)
                 return replace(result, rows_superseded=superseded, notes=self._registered(batch.rows.sparkSession))
@@ -237,12 +247,12 @@ class DeltaSink(Sink):
         result = LoadResult.of(commit, rows_read=rows_read)
         if commit.version == 0 or commit.operation not in {"WRITE", "MERGE"}:
             return result
-        before = open_table(self.path, version=commit.version - 1)
+        before = self._table(commit.version - 1)
         if commit.operation == "MERGE":
             return replace(result, files_before=before.files.count, files_read=files_read(before, findings))
         if commit.parameters.get("mode") == "Overwrite":
             # An overwrite does not always say how many rows it took away, but the versions around it do.
-            gone = before.rows + result.rows_inserted - open_table(self.path, version=commit.version).rows
+            gone = before.rows + result.rows_inserted - self._table(commit.version).rows
             return replace(result, rows_deleted=gone)
         return result
 
@@ -259,7 +269,7 @@ class DeltaSink(Sink):
 
     def _nothing_landed(self, commit: Commit) -> LoadResult:
         if commit.mark is None:  # no rows, and nothing to remember: Delta makes no commit
-            return LoadResult(success=True, rows_read=0, version=Log(self.path).latest())
+            return LoadResult(success=True, rows_read=0, version=self.log.latest())
         raise RunError(
             f"The key {commit.key!r} did not land in {self.path}, although Spark raised no error.",
             hint="Run it again with the same key: it lands once.",

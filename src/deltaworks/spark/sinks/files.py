@@ -16,10 +16,9 @@ from deltaworks.spark.sinks.base import Sink, WritePlan, beside
 from deltaworks.spark.sinks.delta import DeltaSink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+    from pyspark.sql import DataFrame, DataFrameWriter
 
     from deltaworks.lake.commit import Commit
     from deltaworks.spark.batch import Batch
@@ -52,9 +51,9 @@ class FileSink(Sink):
         """Beside the folder, under a name that Spark does not read."""
         return beside(self.path, f".{{}}.{run_id}.staging")
 
-    def aside(self, session: Callable[[], SparkSession]) -> Sink:
+    def aside(self) -> Sink:
         """A Delta table of the same name with `_aside` after it."""
-        return DeltaSink(sinkType="DeltaLake", path=beside(self.path, "{}_aside"), credentialId=self.credential_id)
+        return DeltaSink(sinkType="DeltaLake", path=beside(self.path, "{}_aside")).reached_by(self.access)
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say which files would be written."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deltaworks.lake.model import FileModel, Flag
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -21,7 +19,7 @@ class Incremental(FileModel):
     """The column that grows with every change."""
 
 
-class Source(Connector, ABC):
+class Source(Connector):
     """Where rows come from."""
 
     outer: ClassVar[frozenset[str]] = frozenset({"sourceType", "credentialId", "options", "incremental", "cache"})
@@ -33,15 +31,6 @@ class Source(Connector, ABC):
 
     cache: Flag = False
     """For an input that is used more than once: read it once and keep its rows for the run."""
-
-    @property
-    @abstractmethod
-    def place(self) -> str:
-        """The path it reads, by which pipelines are put in order."""
-
-    def located(self, session: Callable[[], SparkSession]) -> Self:
-        """This source with its path known; a session is asked for only where a name has to be looked up."""
-        return self
 
     @property
     def repeats(self) -> bool:

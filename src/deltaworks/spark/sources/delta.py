@@ -20,10 +20,12 @@ from deltaworks.spark.catalog import TableName, location, require_one_place
 from deltaworks.spark.sources.base import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
 
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+    from deltaworks.spark.surroundings import Surroundings
 
 _FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 
@@ -100,11 +102,11 @@ class DeltaSource(Source):
         """The table's path, or its name where that is all there is."""
         return self.path or self.table or ""
 
-    def located(self, session: Callable[[], SparkSession]) -> Self:
-        """This source with the path of its name."""
+    def located(self, around: Surroundings) -> Self:
+        """This source with the path of its name, and the way there."""
         if self.path or self.table is None:
-            return self
-        return self.model_copy(update={"path": location(session(), self.table)})
+            return super().located(around)
+        return self.model_copy(update={"path": location(around.session(), self.table)}).located(around)
 
     @property
     def repeats(self) -> bool:
@@ -113,7 +115,7 @@ class DeltaSource(Source):
 
     def fixed(self) -> DeltaSpan:
         """Pin the version, so that however often the rows are looked at they are the same rows."""
-        log = Log(self.path)
+        log = Log(self.path, self.access)
         readable = log.readable()
         if not readable:
             raise NotATableError(self.path)

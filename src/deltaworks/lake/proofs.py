@@ -1,0 +1,60 @@
+"""Does this storage create an object only where none is? Several writers are safe only there."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltaworks.lake.folder import folder_at
+
+if TYPE_CHECKING:
+    from deltaworks.vault.storage.s3 import S3Access
+
+A_DAY = 86_400.0
+
+
+def creates_once(uri: str, access: S3Access) -> bool:
+    """Whether a second conditional put of the same object is refused; leaves nothing behind."""
+    folder, name = folder_at(uri, access), f"_deltaworks/probe-{secrets.token_hex(8)}"
+    try:
+        return folder.create(name, b"first") and not folder.create(name, b"second")
+    finally:
+        folder.remove(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What was proved, for a day: an endpoint can be replaced by another."""
+
+    file: Path
+
+    def creates_once(self, uri: str, access: S3Access) -> bool:
+        """The same, asked of the storage only where it was not proved lately."""
+        place = f"{access.endpoint or 'aws'} {access.bucket}"
+        known = self._read()
+        if time.time() - known.get(place, 0) < A_DAY:
+            return True
+        if not creates_once(uri, access):
+            return False
+        self._save({**known, place: time.time()})
+        return True
+
+    def _read(self) -> dict[str, float]:
+        try:
+            found = json.loads(self.file.read_text(encoding="utf-8"))
+            return {place: float(at) for place, at in found.items()}
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def _save(self, known: dict[str, float]) -> None:
+        with suppress(OSError):  # then it is proved again next time
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self.file.parent, prefix=".proofs-", delete=False) as draft:
+                json.dump(known, draft)
+            Path(draft.name).replace(self.file)

@@ -1,0 +1,197 @@
+"""A folder in a bucket, through the object store that delta-rs uses too."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from deltaworks.lake.folder import Folder
+from deltaworks.lake.storage import NowhereError, UnreachableError, escaped, reason
+from deltaworks.vault.storage import Access, access_to
+from deltaworks.vault.storage.s3 import Keys, S3Access
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Credential, S3CredentialProvider
+
+_AT_ONCE = 16  # requests on their way
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFolder(Folder):
+    """Objects whose names begin alike."""
+
+    uri: str
+    store: ObjectStore
+
+    @classmethod
+    def at(cls, uri: str, access: Access | None = None) -> RemoteFolder:
+        """The folder at a URI; without an access the environment and the machine's role decide."""
+        from obstore.exceptions import BaseError
+
+        try:
+            return cls(uri, _store(uri, access or access_to(uri)))
+        except (BaseError, ValueError) as error:
+            raise NowhereError(uri, reason_of(error)) from error
+
+    def names(self, inside: str = "", after: str = "") -> list[str]:
+        """The names of the files in a folder inside this one, those after one of them; none when it is not there."""
+        import obstore
+
+        start = f"{inside}/" if inside else ""
+        with _reached(self.uri):
+            if not after:
+                found = obstore.list_with_delimiter(self.store, inside or None)["objects"]
+            else:
+                found = obstore.list(self.store, inside or None, offset=f"{start}{after}").collect()
+        paths = sorted(each["path"].removeprefix(start) for each in found)
+        return [path for path in paths if "/" not in path]
+
+    def folders(self, inside: str = "") -> list[str]:
+        """The names of the folders in a folder inside this one; none when it is not there."""
+        import obstore
+
+        with _reached(self.uri):
+            found = obstore.list_with_delimiter(self.store, inside or None)["common_prefixes"]
+        return sorted(prefix.rstrip("/").rpartition("/")[2] for prefix in found)
+
+    def files(self, inside: str = "") -> list[str]:
+        """All files below a folder inside this one, however deep; none when it is not there."""
+        import obstore
+
+        with _reached(self.uri):
+            return sorted(each["path"] for each in obstore.list(self.store, inside or None).collect())
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Which of these files are not there."""
+        wanted = sorted(names)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            found = pool.map(self.modified, wanted)
+            return [name for name, at in zip(wanted, found, strict=True) if at is None]
+
+    def read(self, name: str) -> bytes:
+        """What is in a file."""
+        import obstore
+
+        try:
+            with _reached(self.uri):
+                return bytes(obstore.get(self.store, name).bytes())
+        except FileNotFoundError as error:
+            raise UnreachableError(self.uri, f"there is no {name}") from error
+
+    def write(self, name: str, content: bytes) -> None:
+        """Put a file there, whole or not at all."""
+        import obstore
+
+        with _reached(self.uri):
+            obstore.put(self.store, name, content)
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Put a file there if none has that name; says whether it did."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        try:
+            with _reached(self.uri):
+                obstore.put(self.store, name, content, mode="create", use_multipart=False)
+        except AlreadyExistsError:
+            return False
+        return True
+
+    def remove(self, name: str) -> None:
+        """Remove a file; one that is not there is fine."""
+        import obstore
+
+        with _reached(self.uri):
+            obstore.delete(self.store, name)
+
+    def remove_folder(self, name: str) -> None:
+        """Remove a folder and all that is in it; one that is not there is fine."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(self.remove, self.files(name)))
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was last written, by the storage's own clock; none when it is not there."""
+        import obstore
+
+        try:
+            with _reached(self.uri):
+                return obstore.head(self.store, name)["last_modified"]
+        except FileNotFoundError:
+            return None
+
+
+@contextmanager
+def _reached(uri: str) -> Iterator[None]:
+    from obstore.exceptions import AlreadyExistsError, BaseError
+
+    try:
+        yield
+    except (FileNotFoundError, AlreadyExistsError):
+        raise
+    except (BaseError, OSError) as error:
+        raise UnreachableError(uri, reason_of(error)) from error
+
+
+def reason_of(error: Exception) -> str:
+    """Why the storage said no, in one short line."""
+    told = str(error)
+    if said := re.search(r"<Code>(.*?)</Code>(?:<Message>(.*?)</Message>)?", told):
+        return ": ".join(filter(None, said.groups()))
+    if deep := re.findall(r"(?:message|error): \"(.*?)\"", told):
+        return str(deep[-1])
+    return reason(ValueError(told.partition("\n\nDebug source:")[0].rpartition(" - ")[2]))
+
+
+def _store(uri: str, access: Access) -> ObjectStore:
+    from obstore.store import S3Store, from_url
+
+    options, opened = access.to_object_store(), cast("Any", from_url)  # whose types are one store's each
+    shared: dict[str, Any] = {"client_options": _client(options), "retry_config": _retries(options)}
+    if not isinstance(access, S3Access):
+        return cast("ObjectStore", opened(escaped(uri), config=_among(options, "azure_", "google_") or None, **shared))
+    config = {k: v for k, v in _among(options, "aws_").items() if not k.startswith(_KEYS)}
+    return S3Store(
+        access.bucket,
+        prefix=uri.partition("://")[2].partition("/")[2].strip("/") or None,
+        config=config,  # type: ignore[arg-type]
+        # Not in the config: there a token of the environment's would be added to keys that have none.
+        credential_provider=_keys(access.keys) if access.keys else None,
+        **shared,
+    )
+
+
+_KEYS = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+
+
+def _among(options: Mapping[str, str], *prefixes: str) -> dict[str, Any]:
+    known = {k: v for k, v in options.items() if k.lower().startswith(prefixes)}
+    return {k: v for k, v in known.items() if not k.endswith("allow_http")}
+
+
+def _client(options: Mapping[str, str]) -> ClientConfig:
+    plain = any(value == "true" for name, value in options.items() if name.endswith("allow_http"))
+    times = {name: options[name] for name in ("timeout", "connect_timeout") if name in options}
+    return {"allow_http": plain, **times}  # type: ignore[typeddict-item]
+
+
+def _retries(options: Mapping[str, str]) -> RetryConfig:
+    return {"max_retries": int(options.get("max_retries", 10))}
+
+
+def _keys(keys: Keys) -> S3CredentialProvider:
+    def provided() -> S3Credential:
+        token = keys.token.get_secret_value() if keys.token else None
+        return {
+            "access_key_id": keys.access.get_secret_value(),
+            "secret_access_key": keys.secret.get_secret_value(),
+            "token": token,
+            "expires_at": None,
+        }
+
+    return provided

@@ -1,0 +1,36 @@
+"""Where a pipeline runs: its Spark session, its credentials, and the machine's environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from deltaworks.lake.storage import local_path
+from deltaworks.vault.storage import Access, Sources, access_to
+from deltaworks.vault.storage.settings import below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from deltaworks.vault.credential import CredentialVault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the ends of one pipeline may ask for."""
+
+    session: Callable[[], SparkSession]  # opens it when it is first asked for
+    vault: CredentialVault
+    environment: Mapping[str, str] = field(default_factory=dict)
+    conf: Callable[[], Mapping[str, str]] = dict  # Spark's, as files, flags or its owner gave it
+
+    def access_to(self, uri: str, credential_id: str | None, options: Mapping[str, str]) -> Access:
+        """The way to the storage of a URI."""
+        credential = self.vault.get(credential_id) if credential_id else None
+        if local_path(uri) is not None:
+            return Access()
+        conf = below(self.conf(), "spark.hadoop.")
+        sources = Sources(credential=credential, options=options, conf=conf, environment=self.environment)
+        return access_to(uri, sources)

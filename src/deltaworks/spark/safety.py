@@ -1,0 +1,39 @@
+"""Several writers on S3: are they safe here? Asked before the first write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deltaworks.errors import RefusedError
+from deltaworks.spark.logstore import LOG_STORE, log_store_in_force
+from deltaworks.spark.sinks.delta import DeltaSink
+from deltaworks.vault.storage.s3 import S3Access
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from deltaworks.lake.proofs import Proofs
+    from deltaworks.spark.sinks import Sink
+
+INSIST = "write singleDriver: true in `load` if nobody else ever writes this table."
+
+
+class UnsafeWritersError(RefusedError):
+    """Two writers of this table could overwrite each other's commits."""
+
+
+def require_safe(sink: Sink, spark: SparkSession, proofs: Proofs) -> None:
+    """Refuse to write a table on S3 where a second writer could undo what we commit."""
+    if not isinstance(sink, DeltaSink) or sink.single_driver or not isinstance(sink.access, S3Access):
+        return
+    found = log_store_in_force(spark)
+    if found != LOG_STORE:
+        raise UnsafeWritersError(
+            f"This Spark session commits to {sink.access.place} with {found}, which is safe for one driver only.",
+            hint=f"Start the session with deltaworks' log store, or {INSIST}",
+        )
+    if not proofs.creates_once(sink.path, sink.access):
+        raise UnsafeWritersError(
+            f"The storage of {sink.path} does not honour conditional put: two writers could lose each other's rows.",
+            hint=f"Use storage that does, or {INSIST}",
+        )
