@@ -58,9 +58,8 @@ def run(
     except DeltaworksError as error:
         if check or error.record is None:
             raise
-        record = Path(error.record)
-        failed = LoadResult.failure(error)
-        return RunResult(run_id=record.name, pipeline_id=config.pipeline_id, load=failed, record=record)
+        run_id, failed = error.record.rpartition("/")[2], LoadResult.failure(error)
+        return RunResult(run_id=run_id, pipeline_id=config.pipeline_id, load=failed, record=error.record)
     finally:
         workspace.shared.stop()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +17,6 @@ from deltaworks.lake.table import open_table
 from tests.integration.rows import both
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
 
@@ -46,7 +45,7 @@ def test_many_files_become_one_in_a_commit_without_our_mark(spark: SparkSession,
     commit = open_table(tmp_path / "t").log.commit(1)
     assert (commit.operation, commit.ours, commit.marks) == ("OPTIMIZE", None, ())
     assert len(both(spark, tmp_path / "t")) == 40
-    record = json.loads((result.record / "manifest.json").read_text())
+    record = json.loads((Path(result.record) / "manifest.json").read_text())
     assert [step["name"] for step in record["after"]] == ["optimize"]
     again = deltaworks.run(config(after={"optimize": True}), spark=spark, key="k")
     assert (again.load.already_landed, again.after) == (True, ())

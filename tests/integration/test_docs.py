@@ -104,7 +104,7 @@ def results(spark: SparkSession, folder: Path) -> Iterator[dict[str, RunResult]]
 def test_every_example_runs_and_lands_rows(results: dict[str, RunResult], folder: Path) -> None:
     assert set(EXAMPLES) == {path.stem for path in FOLDER.glob("*.yaml") if path != PROJECT}
     assert {name: result.load.rows_inserted for name, result in results.items()} == EXAMPLES
-    assert all(result.record.is_relative_to(folder / "runs") for result in results.values())
+    assert all(Path(result.record).is_relative_to(folder / "runs") for result in results.values())
 
 
 def test_the_examples_do_what_their_first_lines_say(results: dict[str, RunResult], folder: Path) -> None:

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def preview(spark: SparkSession, limit: int = 3, **changes: Any) -> Preview:
     space = Workspace(
-        project=Project(folder=Path.cwd(), runs=Path.cwd() / "runs"),
+        project=Project(folder=Path.cwd(), runs=RunsPlace(path="runs")),
         variables={},
         vault=MemoryVault({}),
         spark=SparkEdge(cache=Path.cwd() / "cache", session=spark),

@@ -74,7 +74,7 @@ def test_a_landed_key_is_answered_without_spark(here: Path) -> None:
 
     assert result.success
     assert (result.load.already_landed, result.load.version) == (True, 0)
-    assert result.record.is_relative_to(here / ".deltaworks" / "runs")
+    assert Path(result.record).is_relative_to(here / ".deltaworks" / "runs")
 
 
 def test_a_pipeline_may_be_a_mapping(here: Path) -> None:
@@ -105,8 +105,8 @@ def test_a_failure_may_be_returned_instead(here: Path) -> None:
     assert not result.success
     assert result.load.error is not None
     assert "nothing to read" in result.load.error
-    assert (result.record / "manifest.json").is_file()
-    assert result.run_id == result.record.name
+    assert (Path(result.record) / "manifest.json").is_file()
+    assert result.run_id == Path(result.record).name
 
 
 def test_what_is_no_pipeline_is_raised_even_so() -> None:

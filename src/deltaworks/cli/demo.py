@@ -42,7 +42,7 @@ def demo(folder: Folder = Path("deltaworks-demo")) -> None:
             results.append(space.run(config, file=str(file), key=key))
             progress.pause()
             print_result(results[-1], config.load.place)
-    _close(folder, configs, results, space.project.runs)
+    _close(folder, configs, results, space.project.runs.path)
 
 
 def _announce(file: Path) -> None:
@@ -54,7 +54,7 @@ def _announce(file: Path) -> None:
     console.print(Text.assemble((file.name, "bold"), f": {purpose(file)}"), soft_wrap=not console.is_terminal)
 
 
-def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult], runs: Path) -> None:
+def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult], runs: str) -> None:
     console = to_stdout()
     console.print()
     if any(result.load.already_landed for result in results):
@@ -72,7 +72,7 @@ def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult]
         console.print(f"  {shlex.join(command)}", markup=False)
 
 
-def _next(folder: Path, runs: Path) -> list[list[str]]:
+def _next(folder: Path, runs: str) -> list[list[str]]:
     return [
         [program(), "table", "history", str(folder / "tables/orders")],
         [program(), "runs", "list", "--runs", _near(folder, runs)],

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.errors import ConfigError
 from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.project import Project, check_pipeline, find_project
+from deltaworks.pipeline.records import RunsPlace, run_folder
+from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.runs.folder import RunFolder
 
 
 def project_here(environment: str | None) -> Project:
@@ -24,6 +27,14 @@ def project_here(environment: str | None) -> Project:
 def project_of(file: Path, environment: str | None) -> Project:
     """The project of a file."""
     return find_project(file.absolute().parent, environment, os.environ, here=Path.cwd())
+
+
+def runs_here(runs: str | None) -> RunFolder:
+    """The run records of the project here, or those in another place."""
+    place = project_here(None).runs
+    if runs is not None and runs.rstrip("/") != place.path:
+        place = RunsPlace(path=runs)
+    return run_folder(place, EnvironmentVault(os.environ), os.environ)
 
 
 def require_one_project(files: Sequence[Path], environment: str | None) -> None:

@@ -25,7 +25,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the log while running.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show results and errors only.")]
 Runs = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--runs",
         metavar="DIR",

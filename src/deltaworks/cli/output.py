@@ -143,8 +143,8 @@ def _is_number(text: str) -> bool:
 def _elsewhere(record: str) -> str:
     from deltaworks.cli.here import project_here
 
-    runs = Path(record).parent.parent
+    runs = record.rsplit("/", 2)[0]
     with suppress(DeltaworksError):  # a broken project file here has nothing to do with what failed there
-        if project_here(None).runs == runs:
+        if project_here(None).runs.path == runs:
             return ""
-    return f" --runs {shlex.quote(str(runs))}"
+    return f" --runs {shlex.quote(runs)}"

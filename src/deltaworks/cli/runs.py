@@ -15,9 +15,9 @@ from deltaworks.runs.result import Kept, StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from deltaworks.runs.record import RunFolder, RunRecord
+    from deltaworks.runs.folder import RunFolder
+    from deltaworks.runs.record import RunRecord
 
 app = typer.Typer(help="What happened in earlier runs.", no_args_is_help=True)
 
@@ -39,7 +39,7 @@ def list_runs(
     if as_json:
         print_json([asdict(record) for record in records])
     elif not records:
-        to_stdout().print(f"No runs in {folder.path} yet.", markup=False)
+        to_stdout().print(f"No runs in {folder.uri} yet.", markup=False)
     else:
         print_rows(("run", "pipeline", "status", "rows", "version", "seconds"), [_row(record) for record in records])
 
@@ -61,11 +61,10 @@ def show_run(
         _show(record, folder.of(record))
 
 
-def _folder(runs: Path | None) -> RunFolder:
-    from deltaworks.cli.here import project_here
-    from deltaworks.runs.record import RunFolder
+def _folder(runs: str | None) -> RunFolder:
+    from deltaworks.cli.here import runs_here
 
-    folder = RunFolder(runs or project_here(None).runs)
+    folder = runs_here(runs)
     folder.close_interrupted()
     return folder
 
@@ -88,7 +87,7 @@ def _seconds(record: RunRecord) -> float:
     return (ended - datetime.fromisoformat(record.started)).total_seconds()
 
 
-def _show(record: RunRecord, folder: Path) -> None:
+def _show(record: RunRecord, folder: str) -> None:
     result, error, plan = record.result or {}, record.error or {}, record.plan
     facts: list[tuple[str, object]] = [
         ("run", record.run_id),

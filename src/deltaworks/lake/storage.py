@@ -46,6 +46,7 @@ class UnreachableError(SetupError):
 
     def __init__(self, uri: str, why: str) -> None:
         super().__init__(f"{uri} cannot be reached: {why}", hint=advice(why))
+        self.why = why
 
 
 def advice(why: str) -> str:
@@ -77,4 +78,5 @@ def reached(uri: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreachableError(uri, reason(error)) from error
+        where = f": {error.filename}" if error.filename else ""
+        raise UnreachableError(uri, f"{error.strerror}{where}" if error.strerror else reason(error)) from error

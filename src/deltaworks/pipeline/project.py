@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from deltaworks.errors import ConfigError, did_you_mean
-from deltaworks.lake.model import FileModel, Location
-from deltaworks.lake.storage import local_path
+from deltaworks.lake.model import FileModel
 from deltaworks.pipeline.config import PipelineConfig, SparkConfig, checked, config_of
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.overrides import changed
+from deltaworks.pipeline.records import Runs, RunsPlace
 from deltaworks.pipeline.variables import filled
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ NAME = "deltaworks.yaml"
 class Environment(FileModel):
     """What is different in one environment, such as `prod`."""
 
-    runs: Location | None = None
-    """The folder of the run records."""
+    runs: Runs | None = None
+    """The folder of the run records, local or in a bucket."""
     spark: SparkConfig = SparkConfig()
     """Where Spark runs, and how."""
     variables: dict[str, str] = Field(default_factory=dict)
@@ -45,7 +45,7 @@ class Project:
     """The settings in force: the project file's, with one environment's on top."""
 
     folder: Path
-    runs: Path
+    runs: RunsPlace
     spark: tuple[SparkConfig, ...] = ()  # the more particular first
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ def find_project(
         if environment is not None:
             raise ConfigError(f"There is no {NAME} to find --env {environment} in.", hint=f"Make one in {start}.")
         folder = here or start
-        return Project(folder=folder, runs=folder / ".deltaworks" / "runs")
+        return Project(folder=folder, runs=_own_runs(folder))
     return _project(found, environment, variables)
 
 
@@ -76,19 +76,14 @@ def _project(path: Path, environment: str | None, variables: Mapping[str, str]) 
     chosen = _chosen(config, environment)
     return Project(
         folder=path.parent,
-        runs=_runs(chosen.runs or config.runs or str(path.parent / ".deltaworks" / "runs")),
+        runs=chosen.runs or config.runs or _own_runs(path.parent),
         spark=(chosen.spark, config.spark),
         variables={**config.variables, **chosen.variables},
     )
 
 
-def _runs(place: str) -> Path:
-    path = local_path(place)
-    if path is None:
-        raise ConfigError(
-            f"{NAME}: run records are kept in a local folder, not in {place}.", hint="Give `runs` a path."
-        )
-    return path
+def _own_runs(folder: Path) -> RunsPlace:
+    return RunsPlace(path=str(folder / ".deltaworks" / "runs"))
 
 
 def _chosen(config: ProjectConfig, environment: str | None) -> Environment:

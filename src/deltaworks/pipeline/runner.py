@@ -12,9 +12,10 @@ from deltaworks.pipeline.afterwards import carry_out
 from deltaworks.pipeline.keys import check_key, commit_for
 from deltaworks.pipeline.prepared import fixed, prepared
 from deltaworks.runs.events import Stage, unobserved
+from deltaworks.runs.heartbeat import beating
 from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
-from deltaworks.runs.record import LOG, RunFolder, RunRecord, Status, new_run_id, now
+from deltaworks.runs.record import RunRecord, Status, new_run_id, now
 from deltaworks.runs.result import LoadResult, RunResult, StepResult
 from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from deltaworks.pipeline.around import Around
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.runs.events import Observer
+    from deltaworks.runs.folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ def run_pipeline(run: Run) -> RunResult:
     """Run a pipeline once; its record is closed whatever happens."""
     run.runs.close_interrupted()
     running = _Running(run)
-    with run_log(running.folder / LOG, running.record.run_id, run.redactor) as log:
+    with beating(run.runs, running.record) as file, run_log(file, running.record.run_id, run.redactor) as log:
         try:
             result, after = running.load(log)
         except BaseException as error:
@@ -77,7 +79,8 @@ class _Running:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.record = _opened(run)
-        self.folder = run.runs.save(self.record).parent
+        self.folder = run.runs.of(self.record)
+        run.runs.save(self.record)
 
     def load(self, log: logging.LoggerAdapter[logging.Logger]) -> tuple[LoadResult, tuple[StepResult, ...]]:
         """Read, transform and write; what landed is in the closed record."""
@@ -132,7 +135,7 @@ class _Running:
         ours = _ours(error)
         ours.args = (self.run.redactor.text(str(ours)),)
         ours.hint = self.run.redactor.text(ours.hint)
-        ours.record = str(self.folder)
+        ours.record = self.folder
         self._save(self.record.failed(ours))
         return ours
 

@@ -16,9 +16,9 @@ from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.prepared import fixed, prepared
 from deltaworks.pipeline.preview import DEFAULT_LIMIT, preview
 from deltaworks.pipeline.project import check_pipeline
+from deltaworks.pipeline.records import run_folder
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.events import Stage, unobserved
-from deltaworks.runs.record import RunFolder
 from deltaworks.spark.connector import spelled
 from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
@@ -114,7 +114,7 @@ class Workspace:
                 config=config,
                 around=self.around(config),
                 proofs=Proofs(self.spark.cache / "proofs.json"),
-                runs=RunFolder(self.project.runs),
+                runs=run_folder(self.project.runs, self.vault, self.environment),
                 redactor=self.redactor(config),
                 file=file,
                 key=key,

@@ -16,15 +16,26 @@ class Process:
     host: str
     pid: int
     started: str
+    machine: str = ""  # what counts process numbers: two containers may have one host's name
 
     @classmethod
     def current(cls) -> Process:
         """This process."""
-        return cls(socket.gethostname(), os.getpid(), _start_time(os.getpid()) or "")
+        return cls(socket.gethostname(), os.getpid(), _start_time(os.getpid()) or "", _machine())
+
+    def is_here(self) -> bool:
+        """Whether it is a process of this machine, of which we can know."""
+        return self.machine == _machine()
 
     def is_gone(self) -> bool:
-        """Whether it certainly lives no more; of another host we cannot know."""
-        return self.host == socket.gethostname() and _start_time(self.pid) != self.started
+        """Whether it certainly lives no more; of another machine we cannot know."""
+        return self.is_here() and _start_time(self.pid) != self.started
+
+
+def _machine() -> str:
+    """One start of one kernel, and the process numbers that are seen from here."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{boot}/{Path('/proc/self/ns/pid').stat().st_ino}"
 
 
 def user_name() -> str:

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from deltaworks.errors import DeltaworksError
     from deltaworks.lake.log import LoggedCommit
 
@@ -114,7 +112,7 @@ class RunResult:
     run_id: str
     pipeline_id: str
     load: LoadResult
-    record: Path
+    record: str  # a folder, or a URI of one
     after: tuple[StepResult, ...] = ()  # what was done to the table once the rows had landed
 
     @property
@@ -127,7 +125,7 @@ class RunResult:
         return {
             "run_id": self.run_id,
             "pipeline_id": self.pipeline_id,
-            "record": str(self.record),
+            "record": self.record,
             **self.load.to_dict(),
             "after": [asdict(step) for step in self.after],
         }

@@ -14,7 +14,7 @@ def test_a_printed_command_can_be_typed_whatever_the_folder_is_called(monkeypatc
     monkeypatch.setattr("sys.argv", ["pytest"])
     folder = Path("my demo's")
 
-    lines = [shlex.join(command) for command in demo._next(folder, folder.absolute() / "runs")]
+    lines = [shlex.join(command) for command in demo._next(folder, str(folder.absolute() / "runs"))]
 
     assert lines[1] == """deltaworks runs list --runs 'my demo'"'"'s/runs'"""
 

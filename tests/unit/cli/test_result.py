@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ def shown(capsys: pytest.CaptureFixture[str]) -> Shown:
 
     def call(*after: StepResult, **facts: Any) -> tuple[list[str], list[str]]:
         load = LoadResult(success=True, **facts)
-        result = RunResult(run_id="r", pipeline_id="orders", load=load, record=Path("runs/r"), after=after)
+        result = RunResult(run_id="r", pipeline_id="orders", load=load, record="runs/r", after=after)
         print_result(result, "lake/orders/")
         printed = capsys.readouterr()
         return printed.out.splitlines()[3:], printed.err.splitlines()
@@ -31,10 +30,10 @@ def shown(capsys: pytest.CaptureFixture[str]) -> Shown:
     return call
 
 
-def test_the_numbers_of_a_run_stand_under_their_names(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_numbers_of_a_run_stand_under_their_names(capsys: pytest.CaptureFixture[str]) -> None:
     load = LoadResult(success=True, rows_read=1_000_000, rows_inserted=7, version=1234, seconds=1.26)
 
-    print_result(RunResult(run_id="r", pipeline_id="[/orders]", load=load, record=tmp_path), "out")
+    print_result(RunResult(run_id="r", pipeline_id="[/orders]", load=load, record="r"), "out")
 
     title, header, numbers = capsys.readouterr().out.splitlines()
     assert title == "[/orders]"
@@ -42,19 +41,17 @@ def test_the_numbers_of_a_run_stand_under_their_names(capsys: pytest.CaptureFixt
     assert numbers.split() == ["1,000,000", "7", "0", "0", "1234", "1.3"]
 
 
-def test_what_is_not_known_is_a_dash(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    print_result(RunResult(run_id="r", pipeline_id="orders", load=LoadResult(success=True), record=tmp_path), "out")
+def test_what_is_not_known_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(RunResult(run_id="r", pipeline_id="orders", load=LoadResult(success=True), record="r"), "out")
 
     assert capsys.readouterr().out.splitlines()[2].split() == ["-", "0", "0", "0", "-", "0.0"]
 
 
 @pytest.mark.parametrize(("version", "where"), [(3, " as version 3"), (None, "")])
-def test_a_key_that_had_landed_is_one_line(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, version: int | None, where: str
-) -> None:
+def test_a_key_that_had_landed_is_one_line(capsys: pytest.CaptureFixture[str], version: int | None, where: str) -> None:
     load = LoadResult.landed_before(version)
 
-    print_result(RunResult(run_id="r", pipeline_id="orders", load=load, record=tmp_path), "out")
+    print_result(RunResult(run_id="r", pipeline_id="orders", load=load, record="r"), "out")
 
     assert capsys.readouterr().out == f"orders: already landed{where}; nothing was written.\n"
 

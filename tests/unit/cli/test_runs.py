@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.unit.runs.records import record
 
 from deltaworks.errors import RefusedError
+from deltaworks.lake.folder import folder_at
+from deltaworks.runs.folder import RunFolder
 from deltaworks.runs.process import Process
-from deltaworks.runs.record import RunFolder
 from deltaworks.runs.result import Kept, LoadResult, StepResult
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.unit.cli.outcome import Cli
 
 FIRST, SECOND = "20240101T000000-aaaa0000", "20240102T000000-bbbb0000"
@@ -24,7 +24,7 @@ ENDED = "2024-01-01T00:00:05.250+00:00"
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     """A run that landed and one that was refused."""
-    folder = RunFolder(tmp_path / ".deltaworks" / "runs")
+    folder = RunFolder(folder_at(str(tmp_path / ".deltaworks" / "runs")))
     landed = record(FIRST, file="orders.yaml", key="monday", plan={"reads": "in.csv", "steps": ["filter: a", "sql: b"]})
     load = LoadResult(success=True, rows_read=1234567, rows_inserted=3, version=4)
     folder.save(replace(landed.landed(load).succeeded(), ended=ENDED))
@@ -105,7 +105,7 @@ def test_a_failed_run_says_why_and_what_to_do(cli: Cli, folder: RunFolder) -> No
 
     assert "Not [/x] done." in out
     assert "Insist." in out
-    assert str(folder.path / "returns" / SECOND) in out
+    assert f"{folder.uri}/returns/{SECOND}" in out
 
 
 def test_a_run_can_be_shown_to_machines(cli: Cli, folder: RunFolder) -> None:
@@ -145,7 +145,7 @@ def test_a_run_that_goes_on_is_shown_with_its_time_so_far(cli: Cli, folder: RunF
 
 
 def test_another_folder_may_be_named(cli: Cli, folder: RunFolder, tmp_path: Path) -> None:
-    elsewhere = folder.path.rename(tmp_path / "else where")
+    elsewhere = Path(folder.uri).rename(tmp_path / "else where")
 
     assert cli("runs", "list", "--json").json == []
     assert len(cli("runs", "list", "--runs", elsewhere, "--json").json) == 2
@@ -153,7 +153,7 @@ def test_another_folder_may_be_named(cli: Cli, folder: RunFolder, tmp_path: Path
 
 
 def test_the_projects_folder_is_looked_at(cli: Cli, folder: RunFolder, tmp_path: Path) -> None:
-    folder.path.rename(tmp_path / "records")
+    Path(folder.uri).rename(tmp_path / "records")
     (tmp_path / "deltaworks.yaml").write_text("runs: records\n")
 
     assert len(cli("runs", "list", "--json").json) == 2

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,16 +11,17 @@ from tests.unit.runs.records import record
 from tests.unit.tables import append, land, restore
 
 from deltaworks.errors import ConfigError, DeltaworksError, RefusedError, RunError, SetupError, StoppedError
+from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.runner import Run, run_pipeline
+from deltaworks.runs.folder import RunFolder
 from deltaworks.runs.process import Process
-from deltaworks.runs.record import RunFolder, RunRecord, Status
+from deltaworks.runs.record import RunRecord, Status
 from deltaworks.vault import MemoryVault, Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -46,7 +48,7 @@ def run(tmp_path: Path) -> Run:
     source = saved(tmp_path, "id\n1\n", "in.csv")
     values = pipeline(extract__connectionParams__path=str(source), load__connectionParams__path=str(tmp_path / "out"))
     proofs = Proofs(tmp_path / "proofs.json")
-    runs = RunFolder(tmp_path / "runs")
+    runs = RunFolder(folder_at(str(tmp_path / "runs")))
     return Run(config=config(values), around=around(NEVER), runs=runs, proofs=proofs, file="orders.yaml")
 
 
@@ -160,7 +162,7 @@ def test_secrets_reach_neither_the_record_nor_the_log_nor_the_error(run: Run, tm
 
     error, left = failure(secret, RunError)
 
-    written = "".join(file.read_text() for file in run.runs.of(left).iterdir())
+    written = "".join(file.read_text() for file in Path(run.runs.of(left)).iterdir())
     told = str(error) + error.hint + written
     assert not any(word in told for word in ("canary-1", "hunter2", "12345"))
     assert str(error) == "login with ••• failed"
@@ -218,10 +220,10 @@ def test_the_record_of_a_success_names_the_versions(run: Run, tmp_path: Path) ->
 
 
 def manifest(run: Run) -> dict[str, Any]:
-    [path] = run.runs.path.glob("*/*/manifest.json")
+    [path] = Path(run.runs.uri).glob("*/*/manifest.json")
     found: dict[str, Any] = json.loads(path.read_text())
     return found
 
 
 def log(run: Run, left: RunRecord) -> str:
-    return (run.runs.of(left) / "run.log").read_text()
+    return (Path(run.runs.of(left)) / "run.log").read_text()

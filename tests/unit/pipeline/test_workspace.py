@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,11 +11,11 @@ from tests.unit.tables import land
 from deltaworks.errors import ConfigError
 from deltaworks.pipeline.config import SparkConfig
 from deltaworks.pipeline.project import Project
+from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.workspace import SparkEdge, Workspace
 from deltaworks.vault import CredentialNotFoundError, MemoryVault
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
 
@@ -25,7 +26,9 @@ def level(**values: Any) -> SparkConfig:
 @pytest.fixture
 def space(tmp_path: Path) -> Workspace:
     return Workspace(
-        project=Project(folder=tmp_path, runs=tmp_path / "runs", variables={"LAKE": "project", "DAY": "monday"}),
+        project=Project(
+            folder=tmp_path, runs=RunsPlace(path=str(tmp_path / "runs")), variables={"LAKE": "project", "DAY": "monday"}
+        ),
         variables={"LAKE": "process"},
         vault=MemoryVault({"pg": {"password": "canary"}}),
         spark=SparkEdge(cache=tmp_path / "cache"),
@@ -105,7 +108,7 @@ def test_a_landed_key_is_answered_from_the_projects_folder(space: Workspace, tmp
     result = space.run(found, file="orders.yaml", key="monday")
 
     assert result.load.already_landed
-    assert result.record.is_relative_to(tmp_path / "runs")
+    assert Path(result.record).is_relative_to(tmp_path / "runs")
 
 
 def test_versions_are_those_of_what_took_part(space: Workspace) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,7 +24,7 @@ def other() -> Iterator[tuple[subprocess.Popen[str], Process]]:
     command = [sys.executable, "-c", TELL]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout
-        yield child, Process(socket.gethostname(), child.pid, child.stdout.readline().strip())
+        yield child, replace(Process.current(), pid=child.pid, started=child.stdout.readline().strip())
         child.kill()
 
 
@@ -56,8 +55,11 @@ def test_a_later_process_with_the_same_number_is_another() -> None:
     assert replace(Process.current(), started="1").is_gone()
 
 
-def test_a_process_of_another_host_is_never_known_to_be_gone() -> None:
-    assert not replace(Process.current(), host="elsewhere", pid=2**22 + 1, started="1").is_gone()
+def test_a_process_of_another_machine_is_never_known_to_be_gone() -> None:
+    other = replace(Process.current(), machine="elsewhere", pid=2**22 + 1, started="1")
+
+    assert not other.is_here()
+    assert not other.is_gone()
 
 
 def test_a_number_no_process_has_is_gone() -> None:
