@@ -10,6 +10,7 @@ import pytest
 
 from deltaworks.errors import ConfigError, RunError
 from deltaworks.pipeline.project import Project
+from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.workspace import SparkEdge, Workspace
 from deltaworks.vault import MemoryVault
 from tests.integration.rows import both
