@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tests.servers.faults.client import Faults
     from tests.servers.keeper import Run
     from tests.servers.s3 import S3Server
 
@@ -52,6 +53,15 @@ def s3(whole_run: Run) -> S3Server:
 def bucket(s3: S3Server) -> str:
     """A new bucket for this test alone."""
     return s3.bucket(f"test-{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def faults(whole_run: Run, s3: S3Server, bucket: str) -> Iterator[Faults]:
+    """Faults between this test and its bucket."""
+    from tests.servers.faults.client import faults_of
+
+    with faults_of(bucket, whole_run, s3) as asked:
+        yield asked
 
 
 @pytest.fixture(scope="session")

@@ -12,19 +12,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from obstore.exceptions import AlreadyExistsError, GenericError, PermissionDeniedError
-from obstore.store import S3Store
 
+from tests.integration.stores import store
 from tests.servers.s3 import Identity
 
 if TYPE_CHECKING:
     from tests.servers.s3 import S3Server
 
 ROWS = pa.table({"id": [1, 2]})
-
-
-def store(s3: S3Server, bucket: str, identity: Identity | None = None) -> S3Store:
-    """A store that never asks twice."""
-    return S3Store(bucket, config=s3.options(identity), retry_config={"max_retries": 0})  # type: ignore[arg-type]
 
 
 def test_delta_rs_writes_and_reads_a_table_on_the_server(s3: S3Server, bucket: str) -> None:

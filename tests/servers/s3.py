@@ -37,13 +37,18 @@ class S3Server:
     second: Identity
     reader: Identity
 
+    @property
+    def port(self) -> int:
+        """The port of its address."""
+        return urlsplit(self.endpoint).port or 0
+
     def bucket(self, name: str) -> str:
         """Make a bucket.
 
         S3Proxy keeps a bucket as a folder, which needs no request and no library to sign it. The
         mode matters: what others may read on the disk, S3Proxy shows without credentials.
         """
-        require(urlsplit(self.endpoint).port or 0, self.folder / "log")
+        require(self.port, self.folder / "log")
         (self.folder / "data" / name).mkdir(mode=0o700)
         return name
 
