@@ -52,13 +52,13 @@ class Run:
                 facts.write_text(json.dumps(start(folder)), encoding="utf-8")
             return dict(json.loads(facts.read_text(encoding="utf-8")))
 
-    def keep(self, command: list[str], log: Path, port: int) -> None:
-        """Start a server, wait until its port answers, and let it live while the run does."""
+    def keep(self, command: list[str], log: Path, port: int) -> int:
+        """Start a server, wait until its port answers, and let it live while the run does; say who keeps it."""
         with log.open("wb") as output:
             keeper = subprocess.Popen(
                 [sys.executable, "-m", "tests.servers.keeper", str(self.pid), *command],
                 cwd=ROOT,
-                env={name: value for name, value in os.environ.items() if not name.startswith("COV")},
+                env=unmeasured(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -70,6 +70,12 @@ class Run:
                 keeper.kill()
                 raise ServerError(port, log)
             time.sleep(0.02)
+        return keeper.pid
+
+
+def unmeasured() -> dict[str, str]:
+    """The environment without what makes a process measure its coverage."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COV")}
 
 
 def answers(port: int) -> bool:
