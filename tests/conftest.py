@@ -57,7 +57,7 @@ def bucket(s3: S3Server) -> str:
 
 @pytest.fixture
 def faults(whole_run: Run, s3: S3Server, bucket: str) -> Iterator[Faults]:
-    """Faults between this test and its bucket."""
+    """Faults between this test and its bucket, met by whoever uses `faults.s3` in place of `s3`."""
     from tests.servers.faults.client import faults_of
 
     with faults_of(bucket, whole_run, s3) as asked:

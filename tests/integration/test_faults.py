@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import obstore
@@ -20,7 +20,7 @@ from deltalake import DeltaTable, write_deltalake
 from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError
 from obstore.store import S3Store
 
-from tests.integration.stores import store
+from tests.integration.stores import aws_client, store
 
 if TYPE_CHECKING:
     from tests.servers.faults.client import Faults
@@ -270,7 +270,7 @@ def test_a_body_in_chunks_arrives(faults: Faults, s3: S3Server) -> None:
 def test_a_client_that_waits_for_leave_to_send_is_served(faults: Faults, s3: S3Server) -> None:
     from botocore.exceptions import ClientError
 
-    aws = botocore_client(faults.s3)
+    aws = aws_client(faults.s3)
     faults.add("503", method="PUT", header="expect: 100-continue")
 
     with pytest.raises(ClientError, match="SlowDown"):
@@ -278,18 +278,3 @@ def test_a_client_that_waits_for_leave_to_send_is_served(faults: Faults, s3: S3S
     aws.put_object(Bucket=faults.bucket, Key="a", Body=io.BytesIO(b"1" * 200_000))
     assert content(s3, faults.bucket) == b"1" * 200_000
     assert [seen.happened for seen in faults.seen()] == ["answered 503"]
-
-
-def botocore_client(s3: S3Server) -> Any:
-    """The AWS library of Python, which asks with `Expect: 100-continue`."""
-    from botocore.config import Config
-    from botocore.session import get_session
-
-    return get_session().create_client(
-        "s3",
-        endpoint_url=s3.endpoint,
-        region_name="us-east-1",
-        aws_access_key_id=s3.owner.key,
-        aws_secret_access_key=s3.owner.secret,
-        config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}),
-    )

@@ -28,12 +28,14 @@ WRITES = ("PUT", "POST", "DELETE")
 
 async def converse(rules: Rules, server: Server, reader: StreamReader, writer: StreamWriter) -> None:
     """Serve one connection until either side ends it."""
-    with suppress(HangUpError, OSError, EOFError):
-        while request := await read_head(reader):
-            armed, seen = rules.take(request) or (Armed(NO_RULE), Seen("", "", ""))
-            turn = Turn(request=request, reader=reader, writer=writer, server=server, armed=armed, seen=seen)
-            await (refuse(turn, ACCESS_DENIED) if oversteps(request) else KINDS[armed.rule.kind](turn))
-    writer.close()
+    try:
+        with suppress(HangUpError, OSError, EOFError):
+            while request := await read_head(reader):
+                armed, seen = rules.take(request) or (Armed(NO_RULE), Seen("", "", ""))
+                turn = Turn(request=request, reader=reader, writer=writer, server=server, armed=armed, seen=seen)
+                await (refuse(turn, ACCESS_DENIED) if oversteps(request) else KINDS[armed.rule.kind](turn))
+    finally:
+        writer.close()
 
 
 def oversteps(request: Head) -> bool:
@@ -65,9 +67,9 @@ async def main(port: str, control: str, server: str, data: str) -> None:
     """Serve until killed."""
     rules = Rules()
     behind = Server(int(server), Path(data))
-    await asyncio.start_server(partial(listen, rules), "127.0.0.1", int(control))
+    tests = await asyncio.start_server(partial(listen, rules), "127.0.0.1", int(control))
     clients = await asyncio.start_server(partial(converse, rules, behind), "127.0.0.1", int(port), limit=LIMIT)
-    await clients.serve_forever()
+    await asyncio.gather(tests.serve_forever(), clients.serve_forever())
 
 
 if __name__ == "__main__":
