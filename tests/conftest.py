@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+import uuid
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,10 +14,54 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tests.servers.faults.client import Faults
+    from tests.servers.keeper import Run
+    from tests.servers.s3 import S3Server
+
 
 def pytest_configure() -> None:
     """Let Ctrl-C reach the commands under test, even where we were started in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a test process of pytest-xdist with whom the whole run ends."""
+    node.workerinput["run"] = os.getpid()
+
+
+@pytest.fixture(scope="session")
+def whole_run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """This run of the tests, which may be several processes."""
+    from tests.servers.keeper import Run
+
+    folder = tmp_path_factory.getbasetemp()
+    if worker := getattr(request.config, "workerinput", None):
+        return Run(folder.parent / "servers", worker["run"])
+    return Run(folder / "servers", os.getpid())
+
+
+@pytest.fixture(scope="session")
+def s3(whole_run: Run) -> S3Server:
+    """The S3 server of this run, shared by all its processes."""
+    from tests.servers.s3 import s3_server
+
+    return s3_server(whole_run)
+
+
+@pytest.fixture
+def bucket(s3: S3Server) -> str:
+    """A new bucket for this test alone."""
+    return s3.bucket(f"test-{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def faults(whole_run: Run, s3: S3Server, bucket: str) -> Iterator[Faults]:
+    """Faults between this test and its bucket, met by whoever uses `faults.s3` in place of `s3`."""
+    from tests.servers.faults.client import faults_of
+
+    with faults_of(bucket, whole_run, s3) as asked:
+        yield asked
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,14 @@ OLD_DELTA = (
     ),
 )
 
+S3PROXY = ManagedJar(
+    group="org.gaul",
+    artifact="s3proxy",
+    version="4.1.0",
+    classifier="jar-with-dependencies",
+    sha256="a4d025969aaf796616ed4b1e2491d87d455ce84bb28cb9db086b2e6aaa68b48d",
+)
+
 
 def kept(jars: tuple[ManagedJar, ...]) -> tuple[Path, ...]:
     """The files of these jars."""

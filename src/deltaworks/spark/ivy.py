@@ -31,11 +31,12 @@ class Coordinate:
     group: str
     artifact: str
     version: str
+    classifier: str = ""
 
     @property
     def file_name(self) -> str:
         """The name of its file in a flat folder."""
-        return f"{self.artifact}-{self.version}.jar"
+        return f"{'-'.join(filter(None, (self.artifact, self.version, self.classifier)))}.jar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +62,21 @@ def ivy_xml(coordinates: Iterable[Coordinate]) -> str:
     """Spell the coordinates as an Ivy file that asks for these jars and nothing they name."""
     rows = "\n".join(
         f"    <dependency org={quoteattr(c.group)} name={quoteattr(c.artifact)} rev={quoteattr(c.version)}"
-        ' transitive="false" conf="jars->default"/>'
+        f' transitive="false" conf="jars->default">{_classified(c)}</dependency>'
         for c in coordinates
     )
     return (
-        '<ivy-module version="2.0">\n  <info organisation="deltaworks" module="jars"/>\n'
+        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">\n'
+        '  <info organisation="deltaworks" module="jars"/>\n'
         '  <configurations><conf name="jars"/></configurations>\n'
         f"  <dependencies>\n{rows}\n  </dependencies>\n</ivy-module>\n"
     )
+
+
+def _classified(jar: Coordinate) -> str:
+    if not jar.classifier:
+        return ""
+    return f'<artifact name={quoteattr(jar.artifact)} type="jar" m:classifier={quoteattr(jar.classifier)}/>'
 
 
 def fetch(coordinates: tuple[Coordinate, ...], how: Fetch, progress: Callable[[JarProgress], None]) -> Path:
@@ -100,7 +108,7 @@ def _command(coordinates: tuple[Coordinate, ...], how: Fetch, folder: Path) -> l
     settings.write_text(SETTINGS, encoding="utf-8")
     program = [str(how.java), f"-Divy.default.ivy.user.dir={how.scratch}", "-jar", str(how.ivy), "-cache", str(cache)]
     rules = ["-settings", str(how.settings or settings), "-ivy", str(wanted), "-confs", "jars"]
-    return [*program, *rules, "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+    return [*program, *rules, "-retrieve", f"{folder}/[artifact]-[revision](-[classifier]).[ext]"]
 
 
 class _Report:

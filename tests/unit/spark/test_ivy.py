@@ -33,6 +33,14 @@ def test_an_ivy_file_asks_for_the_named_jars_and_for_nothing_they_need() -> None
     assert all(row.attrib["transitive"] == "false" for row in rows)
 
 
+def test_a_classifier_is_asked_for_and_is_in_the_name_of_the_file() -> None:
+    whole = Coordinate(group="org.tool", artifact="tool", version="1.0", classifier="whole")
+    (row,) = ElementTree.fromstring(ivy_xml([whole])).findall(".//artifact")
+
+    assert whole.file_name == "tool-1.0-whole.jar"
+    assert row.attrib["{http://ant.apache.org/ivy/maven}classifier"] == "whole"
+
+
 def test_the_settings_name_no_host() -> None:
     assert "http" not in SETTINGS
     assert "root" not in SETTINGS
