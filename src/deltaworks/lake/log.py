@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.errors import RunError
 from deltaworks.lake.commit import Commit, Mark, parsed
 from deltaworks.lake.folder import folder_at
+from deltaworks.lake.storage import UnreachableError
 from deltaworks.vault.storage import access_to
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class Log:
         self.access = access or access_to(uri)
         self.folder = folder_at(uri, self.access)
 
-    def versions(self) -> tuple[int, ...]:
-        """The versions whose commit file is still there, in order."""
-        names = self.folder.names("_delta_log")
+    def versions(self, after: int = -1) -> tuple[int, ...]:
+        """The versions whose commit file is still there, in order; those after one of them cost less to list."""
+        names = self.folder.names("_delta_log", after=f"{after:020}.json" if after >= 0 else "")
         return tuple(sorted(int(match[1]) for name in names if (match := _COMMIT.match(name))))
 
     def readable(self) -> range:
@@ -82,7 +83,15 @@ class Log:
 
     def latest(self) -> int | None:
         """The newest version; none when there is no table here."""
-        return max(self.versions(), default=None)
+        # Most of a long log lies before its last checkpoint, and need not be listed.
+        return max(self.versions(self._summed_up() - 1) or self.versions(), default=None)
+
+    def _summed_up(self) -> int:
+        """The version of the last checkpoint, as far as anybody noted it."""
+        try:
+            return int(json.loads(self.folder.read("_delta_log/_last_checkpoint"))["version"])
+        except (UnreachableError, ValueError, TypeError, KeyError):
+            return 0
 
     def commit(self, version: int) -> LoggedCommit:
         """Read one commit."""
@@ -106,7 +115,7 @@ class Log:
 
     def since(self, version: int) -> Iterator[LoggedCommit]:
         """The commits after `version`, oldest first."""
-        return (self.commit(found) for found in self.versions() if found > version)
+        return map(self.commit, self.versions(version))
 
     def back(self, version: int) -> Iterator[LoggedCommit]:
         """The commits up to `version` that are still there, newest first."""

@@ -12,6 +12,8 @@ from deltaworks.lake.log import Files, Log, LoggedCommit
 from deltaworks.lake.schema import Column, columns
 from deltaworks.lake.storage import escaped, local_path, one_spelling, reason
 from deltaworks.lake.travel import instant, version_at
+from deltaworks.vault.environment import process_variables
+from deltaworks.vault.storage import Sources, access_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,28 +23,35 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from deltalake import DeltaTable
 
-    from deltaworks.vault.storage import Access
-
 
 def open_table(
     uri: str | Path,
     *,
     version: int | None = None,
     timestamp: datetime | str | None = None,
-    access: Access | None = None,
+    storage_options: Mapping[str, str] | None = None,
 ) -> Table:
-    """Open a Delta table, now or as it was at a version or a time (UTC where no zone is given)."""
+    """Open a Delta table, now or as it was at a version or a time (UTC where no zone is given).
+
+    The storage options are delta-rs's own; what they leave open, the process's environment may say.
+    """
     if version is not None and timestamp is not None:
         raise ConfigError("A table is opened at a version or at a time, not both.", hint="Leave one of them out.")
-    log = Log(one_spelling(str(uri)), access)
-    readable = log.readable()
-    if not readable:
-        raise NotATableError(str(uri))
-    if timestamp is not None:
+    place = one_spelling(str(uri))
+    log = Log(place, access_to(place, Sources(given=storage_options or {}, environment=process_variables())))
+    if timestamp is not None and log.latest() is not None:
         version = version_at(log, instant(timestamp))
-    if version is not None and version not in readable:
-        raise VersionNotFoundError(str(uri), version, readable)
-    return Table(log, readable[-1] if version is None else version)
+    return table_of(log, version)
+
+
+def table_of(log: Log, version: int | None = None) -> Table:
+    """The table whose log this is, now or as it was at a version."""
+    latest = log.latest()
+    if latest is None:
+        raise NotATableError(log.uri)
+    if version not in (None, latest) and version not in (readable := log.readable()):
+        raise VersionNotFoundError(log.uri, version, readable)
+    return Table(log, latest if version is None else version)
 
 
 class Table:

@@ -14,11 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+def process_variables() -> Mapping[str, str]:
+    """The variables of this process, as they are now."""
+    return dict(os.environ)
+
+
 class EnvironmentVault:
     """Credentials from variables such as `DELTAWORKS_PG__PASSWORD`."""
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
-        self._variables = os.environ if variables is None else variables
+        self._variables = process_variables() if variables is None else variables
 
     def get(self, credential_id: str) -> Credential:
         """Return what the variables of this credential hold."""

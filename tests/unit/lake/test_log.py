@@ -38,6 +38,17 @@ def test_versions_are_listed_in_order(tmp_path: Path) -> None:
     assert log(tmp_path).readable() == range(3)
 
 
+@pytest.mark.parametrize("note", ['{"version": 2}', '{"version": 9}', '{"version": "x"}', "[]", "{", None])
+def test_the_latest_version_is_found_whatever_is_noted_of_the_last_checkpoint(tmp_path: Path, note: str | None) -> None:
+    for _ in range(5):
+        append(tmp_path)
+    if note is not None:
+        (tmp_path / "_delta_log" / "_last_checkpoint").write_text(note)
+
+    assert log(tmp_path).latest() == 4
+    assert log(tmp_path).versions(after=2) == (3, 4)
+
+
 def test_a_commit_of_ours_says_so(tmp_path: Path) -> None:
     version = append(tmp_path, commit=stamp("run-7", key="monday"))
 

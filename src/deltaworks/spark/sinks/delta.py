@@ -18,7 +18,7 @@ from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whol
 from deltaworks.lake.positions import Landing, landed
 from deltaworks.lake.schema import fingerprint
 from deltaworks.lake.sql import quoted
-from deltaworks.lake.table import Table, open_table
+from deltaworks.lake.table import Table, table_of
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.catalog import TableName, location, register
 from deltaworks.spark.conflicts import Reaction, WriteConflictError
@@ -147,10 +147,8 @@ class DeltaSink(Sink):
 
     def target(self) -> Table | None:
         """The table as it is now."""
-        return self._table() if self.log.latest() is not None else None
-
-    def _table(self, version: int | None = None) -> Table:
-        return open_table(self.path, version=version, access=self.access)
+        log = self.log
+        return table_of(log) if log.latest() is not None else None
 
     def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
         """The merge keys, unless the file says that the source can be trusted."""
@@ -247,12 +245,13 @@ class DeltaSink(Sink):
         result = LoadResult.of(commit, rows_read=rows_read)
         if commit.version == 0 or commit.operation not in {"WRITE", "MERGE"}:
             return result
-        before = self._table(commit.version - 1)
+        log = self.log
+        before = Table(log, commit.version - 1)
         if commit.operation == "MERGE":
             return replace(result, files_before=before.files.count, files_read=files_read(before, findings))
         if commit.parameters.get("mode") == "Overwrite":
             # An overwrite does not always say how many rows it took away, but the versions around it do.
-            gone = before.rows + result.rows_inserted - self._table(commit.version).rows
+            gone = before.rows + result.rows_inserted - Table(log, commit.version).rows
             return replace(result, rows_deleted=gone)
         return result
 

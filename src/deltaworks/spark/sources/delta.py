@@ -116,15 +116,15 @@ class DeltaSource(Source):
     def fixed(self) -> DeltaSpan:
         """Pin the version, so that however often the rows are looked at they are the same rows."""
         log = Log(self.path, self.access)
-        readable = log.readable()
-        if not readable:
+        latest = log.latest()
+        if latest is None:
             raise NotATableError(self.path)
         if self.read_change_feed:
-            return self._fixed_feed(log, readable[-1])
-        version = _version(log, self.version_as_of, self.timestamp_as_of, readable[-1])
-        if version not in readable:
+            return self._fixed_feed(log, latest)
+        version = _version(log, self.version_as_of, self.timestamp_as_of, latest)
+        if version != latest and version not in (readable := log.readable()):
             raise VersionNotFoundError(self.path, version, readable)
-        require_files(log, version, readable[-1])
+        require_files(log, version, latest)
         return DeltaSpan(version=version)
 
     def _fixed_feed(self, log: Log, latest: int) -> DeltaSpan:
