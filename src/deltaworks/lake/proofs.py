@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from deltaworks.lake.folder import folder_at
 
 if TYPE_CHECKING:
+    from deltaworks.lake.folder import Folder
     from deltaworks.vault.storage.s3 import S3Access
 
 A_DAY = 86_400.0
@@ -21,9 +22,15 @@ A_DAY = 86_400.0
 
 def creates_once(uri: str, access: S3Access) -> bool:
     """Whether a second conditional put of the same object is refused; leaves nothing behind."""
-    folder, name = folder_at(uri, access), f"_deltaworks/probe-{secrets.token_hex(8)}"
+    # Asked again before a no: a lost reply or a busy moment can look like one, but never like a yes.
+    return any(_creates_once(folder_at(uri, access)) for _ in range(3))
+
+
+def _creates_once(folder: Folder) -> bool:
+    name = f"_deltaworks/probe-{secrets.token_hex(8)}"
     try:
-        return folder.create(name, b"first") and not folder.create(name, b"second")
+        folder.create(name, b"first")
+        return not folder.create(name, b"second") and folder.read(name) == b"first"
     finally:
         folder.remove(name)
 
