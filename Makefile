@@ -29,7 +29,7 @@ bench: setup ## measure against the same work by hand
 docs: setup ## write the reference pages anew
 	@$(BIN)/python -m tools.docs
 
-setup: ## make .venv with the pinned packages
+setup: ## make .venv with the pinned packages, and the log store's jar
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 		echo "Error: Python 3.11 or later is needed; $(PYTHON) is $$($(PYTHON) -c \
 			'import platform; print(platform.python_version())' 2>/dev/null || echo missing)." >&2; \
@@ -43,4 +43,5 @@ pins: setup ## resolve all dependencies again and write constraints.txt
 	@$(BIN)/python -m tools.pins
 
 clean: ## remove what make made, except the cache in the home directory
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.*
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis \
+		.coverage .coverage.* src/deltaworks/spark/logstore.jar

@@ -78,6 +78,9 @@ def spark() -> Iterator[SparkSession]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
-    session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf))
+    settings = SparkSettings(
+        cache=cache_folder(os.environ), master="local[2]", conf=conf, groups=frozenset({"delta", "s3"})
+    )
+    session = open_session(settings)
     yield session
     close_session(session)

@@ -1,4 +1,4 @@
-"""Make `.venv` ready: the pinned packages and this project, editable."""
+"""Make a clone ready: `.venv` with the pinned packages and this project, editable, and the log store's jar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tools import packages
+from tools import logstore, packages
 from tools.java import require_java
 from tools.problem import Problem, reporting
 from tools.wheelhouse import Wheelhouse
@@ -28,13 +28,14 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     """Set up unless what set-up depends on is as it was."""
     stamp, wanted = ROOT / ".venv/setup.stamp", fingerprint(ROOT)
-    if is_ready(stamp, wanted):
+    if is_ready(stamp, wanted) and logstore.is_current(ROOT):
         return
     require_java()
     with locked(cache() / "setup.lock"):
         if not is_ready(stamp, wanted):  # another set-up may have done it meanwhile
             set_up(ROOT, cache())
             stamp.write_text(wanted, encoding="utf-8")
+        make_log_store(ROOT)
 
 
 def set_up(root: Path, cache: Path) -> None:
@@ -61,6 +62,13 @@ def make_venv(folder: Path) -> None:
         raise Problem(
             f"No virtual environment could be made: {said}", hint="Check that .venv can be written, then run it again."
         )
+
+
+def make_log_store(root: Path) -> None:
+    """Compile the log store with the new environment; it says itself what it lacks."""
+    made = subprocess.run([root / ".venv/bin/python", "-m", "tools.logstore"], cwd=root, check=False)
+    if made.returncode != 0:
+        raise SystemExit(made.returncode)
 
 
 def fingerprint(root: Path) -> str:

@@ -12,6 +12,7 @@ from textwrap import dedent
 
 import pytest
 
+from deltaworks.spark.logstore import CONDITIONAL_PUT
 from tests.jars import OLD_DELTA, kept
 
 LIMIT = 240  # seconds
@@ -20,6 +21,7 @@ import os, sys
 from pathlib import Path
 from deltaworks.api import cache_folder
 from deltaworks.errors import DeltaworksError
+from deltaworks.spark.logstore import log_store_in_force, logstore_jar
 from deltaworks.spark.session import check_platform, close_session, isolated, open_session, warm_up
 from deltaworks.spark.settings import SparkSettings
 
@@ -57,6 +59,10 @@ def test_a_session_commits_quietly_and_leaves_no_trace(tmp_path: Path) -> None:
         pid = spark.sparkContext._gateway.proc.pid
         print("canary" in Path(f"/proc/{pid}/cmdline").read_text(), spark.sparkContext.getConf().get(*conf))
 
+        # None of the jars of S3 is here, and it must not matter.
+        log_store = spark._jvm.org.apache.spark.util.Utils.classForName(log_store_in_force(spark), True, False)
+        print(log_store.getName())
+
         beside = isolated(spark)
         beside.range(10).write.format("delta").save("table")
         print(beside.read.format("delta").load("table").count())
@@ -79,8 +85,9 @@ def test_a_session_commits_quietly_and_leaves_no_trace(tmp_path: Path) -> None:
         PYSPARK_PIN_THREAD="false",
     )
 
-    secret_on_command_line, rows, same_python, stamp, second, failure = lines
+    secret_on_command_line, log_store, rows, same_python, stamp, second, failure = lines
     assert secret_on_command_line == "False canary-7f3a"
+    assert log_store == CONDITIONAL_PUT
     assert (rows, same_python, stamp, failure) == ("10", "True", "none", "AnalysisException")
     assert second.startswith("SetupError: A Spark session is already open")
     assert [path.name for path in tmp_path.iterdir()] == ["table"]
@@ -189,7 +196,7 @@ def test_training_makes_an_archive_that_the_jvm_takes_whatever_jars_come_after(t
         make(settings())
         while not archive.ready():  # a run of before may be making it
             time.sleep(0.5)
-        warm_up(settings(strict)).jvm.wait()
+        warm_up(settings(strict, groups=frozenset({"delta", "s3"}))).jvm.wait()
         print(archive.wanted())
         """,
         tmp_path,
@@ -205,6 +212,8 @@ def test_a_platforms_own_delta_and_its_running_session_are_used(tmp_path: Path) 
         ours = ",".join(str(cache / "jars" / jar.file_name) for jar in jars_of({"delta"}))
         platform = open_session(settings({"spark.jars": ours}, jars="provided"))
         platform.range(3).write.format("delta").save("table")
+        log_store = platform._jvm.org.apache.spark.util.Utils.classForName(log_store_in_force(platform), True, False)
+        print(log_store.getName())
         again = open_session(settings(jars="provided"))
         print(again.sparkContext is platform.sparkContext, again.read.format("delta").load("table").count())
         close_session(platform)
@@ -212,7 +221,19 @@ def test_a_platforms_own_delta_and_its_running_session_are_used(tmp_path: Path) 
         tmp_path,
     )
 
-    assert lines == ["True 3"]
+    assert lines == [CONDITIONAL_PUT, "True 3"]
+
+
+def test_what_spark_submit_starts_gets_our_jars_and_the_users(tmp_path: Path) -> None:
+    lines = said(
+        """
+        jars = warm_up(settings({"spark.jars": "mine.jar"})).conf["spark.jars"].split(",")
+        print(jars[-1], jars[-2] == str(logstore_jar()), any("delta-spark" in jar for jar in jars))
+        """,
+        tmp_path,
+    )
+
+    assert lines == ["mine.jar True True"]
 
 
 def test_a_platform_with_another_delta_is_refused_by_name(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
+from deltaworks.spark.logstore import FILE_SYSTEM, log_store_conf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,7 @@ _RESERVED = {
     "spark.databricks.delta.optimizeWrite.enabled": "say `optimizeWrite` in the load that wants it",
     "spark.databricks.delta.autoCompact.enabled": "say `autoCompact` in the load that wants it",
     "spark.delta.logStore.": "the log store decides whether several writers are safe",
+    FILE_SYSTEM: "the log store commits through S3A, on `s3://` as on `s3a://`",
     CATALOG: "tables are read and written through Delta's own catalog",
     "spark.master": "say `master` instead",
     "spark.remote": "say `master: sc://…` instead",
@@ -89,7 +91,9 @@ def _require_free(key: str) -> None:
 def _fixed(settings: SparkSettings) -> Mapping[str, str]:
     fixed = {IDEMPOTENCE_CHECK: "true", OPENED_BY_US: "true"}
     # Whether a Connect server has Delta in it was decided when it was started.
-    return fixed if settings.remote else {**fixed, CATALOG: DELTA_CATALOG, "spark.master": settings.master}
+    if settings.remote:
+        return fixed
+    return {**fixed, **log_store_conf(), CATALOG: DELTA_CATALOG, "spark.master": settings.master}
 
 
 def _defaults(settings: SparkSettings, cores: int) -> Mapping[str, str]:

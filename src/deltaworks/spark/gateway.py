@@ -67,6 +67,11 @@ def submitted(conf: Mapping[str, str], log: IO[bytes] | int) -> Any:
         ) from error
 
 
+def is_remote(spark: SparkSession) -> bool:
+    """Say whether a session lives on a Spark Connect server: then there is no JVM at this end."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
 def disconnect(spark: SparkSession) -> None:
     """Stop a session's context and let its JVM end by itself; nobody waits for it."""
     context, gateway = spark.sparkContext, spark.sparkContext._gateway

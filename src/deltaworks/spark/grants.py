@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import ConfigError, SetupError
+from deltaworks.spark.gateway import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,7 @@ def grant(spark: SparkSession, accesses: Iterable[Access]) -> None:
         spark.conf.set(f"{_MARK}.{_bucket(access)}", _fingerprint(access))
         for key, value in access.to_hadoop().items():
             spark.conf.set(key, value)
-        if not type(spark).__module__.startswith("pyspark.sql.connect"):
+        if not is_remote(spark):
             _renew(spark, access)
 
 

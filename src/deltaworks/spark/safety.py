@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import RefusedError
-from deltaworks.spark.logstore import LOG_STORE, log_store_in_force
+from deltaworks.spark.logstore import CONDITIONAL_PUT, log_store_in_force
 from deltaworks.spark.sinks.delta import DeltaSink
 from deltaworks.vault.storage.s3 import S3Access
 
@@ -27,7 +27,7 @@ def require_safe(sink: Sink, spark: SparkSession, proofs: Proofs) -> None:
     if not isinstance(sink, DeltaSink) or sink.single_driver or not isinstance(sink.access, S3Access):
         return
     found = log_store_in_force(spark)
-    if found != LOG_STORE:
+    if found != CONDITIONAL_PUT:
         raise UnsafeWritersError(
             f"This Spark session commits to {sink.access.place} with {found}, which is safe for one driver only.",
             hint=f"Start the session with deltaworks' log store, or {INSIST}",

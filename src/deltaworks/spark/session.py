@@ -16,11 +16,12 @@ from urllib.parse import urlsplit
 from deltaworks.errors import SetupError
 from deltaworks.spark.archive import Archive, archive_for, make_later
 from deltaworks.spark.conf import OPENED_BY_US, STAMPS, for_submit, to_conf
-from deltaworks.spark.gateway import connected, disconnect, forget, require_none, submitted
+from deltaworks.spark.gateway import connected, disconnect, forget, is_remote, require_none, submitted
 from deltaworks.spark.home import pyspark_home, spark_jars
 from deltaworks.spark.jars import JarProgress, JarStore, jars_of
 from deltaworks.spark.java import find_java
 from deltaworks.spark.jvm import Jvm, JvmPlan, log_options, memory_and_options
+from deltaworks.spark.logstore import logstore_jar
 from deltaworks.spark.platform import check_platform, require_idempotence
 
 if TYPE_CHECKING:
@@ -66,17 +67,23 @@ def warm_up(
     """
     conf = to_conf(settings, cores=len(os.sched_getaffinity(0)))
     _require_listener(settings)
-    if settings.remote or settings.jars == "provided":
+    if settings.remote:
         return Starting(settings=settings, conf=conf)
+    if settings.jars == "provided":
+        return Starting(settings=settings, conf=_with_jars(conf, (logstore_jar(),)))
     require_none()
-    jars = _store(settings).ensure(jars_of(settings.groups), progress or _silent)
-    if not settings.local:
-        conf["spark.jars"] = ",".join([*map(str, jars), *filter(None, [conf.get("spark.jars")])])
+    jars = (*_store(settings).ensure(jars_of(settings.groups), progress or _silent), logstore_jar())
+    if not (settings.local and settings.direct):
+        conf = _with_jars(conf, jars)
     if not settings.direct:
         return Starting(settings=settings, conf=conf)
     plan = _jvm_plan(settings, conf, jars)
     options = _recording(record) if record else archive_of(settings).options()
     return Starting(settings=settings, conf=conf, jvm=Jvm(plan.with_options(options)), plain=plan)
+
+
+def _with_jars(conf: Mapping[str, str], jars: tuple[Path, ...]) -> dict[str, str]:
+    return {**conf, "spark.jars": ",".join([*map(str, jars), *filter(None, [conf.get("spark.jars")])])}
 
 
 def _recording(draft: Path) -> tuple[str, ...]:
@@ -114,7 +121,7 @@ def open_session(
 def isolated(spark: SparkSession) -> SparkSession:
     """Return a session beside `spark` whose configuration and views are its own, and that is safe to commit from."""
     _typed_conflicts()
-    beside = cast("Any", spark).cloneSession() if _is_remote(spark) else spark.newSession()
+    beside = cast("Any", spark).cloneSession() if is_remote(spark) else spark.newSession()
     for key in STAMPS:
         beside.conf.unset(key)
     require_idempotence(beside)
@@ -123,7 +130,7 @@ def isolated(spark: SparkSession) -> SparkSession:
 
 def close_session(spark: SparkSession) -> None:
     """Close a session that `open_session` made; a session that was there before stays open."""
-    if _is_remote(spark):
+    if is_remote(spark):
         spark.stop()
     elif spark.sparkContext.getConf().get(OPENED_BY_US) == "true":
         disconnect(spark)
@@ -132,10 +139,6 @@ def close_session(spark: SparkSession) -> None:
 def given_conf(spark: SparkSession) -> dict[str, str]:
     """The configuration a session was given, its context's included."""
     return dict(spark.conf.getAll)
-
-
-def _is_remote(spark: SparkSession) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def _silent(_: JarProgress) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from deltaworks.errors import ConfigError
 from deltaworks.spark.conf import DELTA_EXTENSION, EXTENSIONS, IDEMPOTENCE_CHECK, for_submit, to_conf
+from deltaworks.spark.logstore import CONDITIONAL_PUT
 from deltaworks.spark.settings import SparkSettings
 
 
@@ -33,6 +34,7 @@ def test_a_lost_acknowledgement_is_always_checked(master: str) -> None:
         "spark.databricks.delta.optimizeWrite.enabled",
         "spark.databricks.delta.properties.defaults.setTransactionRetentionDuration",
         "spark.delta.logStore.s3a.impl",
+        "spark.hadoop.fs.s3.impl",
         "spark.sql.catalog.spark_catalog",
         "spark.master",
     ],
@@ -41,6 +43,12 @@ def test_what_exactly_once_relies_on_cannot_be_set(key: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(key)) as refused:
         conf(own={key: "x"})
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("scheme", ["s3a", "s3"])
+def test_tables_on_s3_are_safe_for_several_writers(scheme: str) -> None:
+    for master in ("local[*]", "spark://host:7077", "yarn"):
+        assert conf(master=master)[f"spark.delta.logStore.{scheme}.impl"] == CONDITIONAL_PUT
 
 
 def test_other_catalogs_stay_free() -> None:
@@ -77,7 +85,15 @@ def test_writes_are_not_rearranged_for_a_whole_session() -> None:
 
 
 def test_a_connect_session_gets_only_what_a_session_can_set() -> None:
-    servers = ("spark.driver", "spark.ui", "spark.master", EXTENSIONS, "spark.sql.catalog.")
+    servers = (
+        "spark.delta.",
+        "spark.hadoop.",
+        "spark.driver",
+        "spark.ui",
+        "spark.master",
+        EXTENSIONS,
+        "spark.sql.catalog.",
+    )
 
     assert not [key for key in conf(master="sc://host") if key.startswith(servers)]
 

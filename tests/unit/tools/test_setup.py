@@ -84,6 +84,18 @@ def test_a_python_without_ensurepip_names_the_debian_package(tmp_path: Path, mon
     assert f"python3.{sys.version_info.minor}-venv" in raised.value.hint
 
 
+def test_a_log_store_that_cannot_be_made_ends_set_up_the_same_way(tmp_path: Path) -> None:
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nexit 3\n")
+    python.chmod(0o755)
+
+    with pytest.raises(SystemExit) as stopped:
+        setup.make_log_store(tmp_path)
+
+    assert stopped.value.code == 3
+
+
 def test_a_problem_is_two_lines_and_exit_code_3(capsys: pytest.CaptureFixture[str]) -> None:
     def work() -> None:
         raise Problem("No Java.", hint="Install one.")
