@@ -124,6 +124,10 @@ class PipelineConfig(FileModel):
         """All sources and the sink."""
         return (self.extract, *self.inputs.values(), self.load)
 
+    def jar_groups(self) -> frozenset[str]:
+        """The groups of jars that Spark needs for it, beside Delta's."""
+        return frozenset[str]().union(*(end.jar_groups for end in self.ends))
+
     def accesses(self) -> tuple[Access, ...]:
         """The ways to all storage that it reads and writes, one for each bucket."""
         return distinct(end.access for end in self.ends)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from pydantic import Field, PrivateAttr
 
 from deltaworks.lake.model import Step
+from deltaworks.lake.storage import one_spelling
 from deltaworks.vault.storage import Access, is_storage_option
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class Connector(Step, ABC):
     @abstractmethod
     def place(self) -> str:
         """The path or name it reads or writes, by which pipelines are put in order."""
+
+    @property
+    def jar_groups(self) -> frozenset[str]:
+        """The groups of jars that Spark needs for it, beside Delta's."""
+        return frozenset({"s3"}) if one_spelling(self.place).startswith("s3a://") else frozenset()
 
     @property
     def access(self) -> Access:

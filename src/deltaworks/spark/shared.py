@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deltaworks.spark.session import close_session, open_session, prepare_next
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SharedSession:
-    """A session opened when it is first asked for, and opened anew when other settings are."""
+    """A session opened when it is first asked for, and opened anew when it lacks jars or other settings are."""
 
     def __init__(self) -> None:
         self.spark: SparkSession | None = None
@@ -24,11 +25,16 @@ class SharedSession:
 
     def get(self, settings: SparkSettings, on_jar: Callable[[JarProgress], None] | None = None) -> SparkSession:
         """The session for these settings."""
-        if self.spark is None or self._settings != settings:
+        if self.spark is None or not self._serves(settings):
             self.stop()
             self.spark = open_session(settings, progress=on_jar)
             self._settings = settings
         return self.spark
+
+    def _serves(self, wanted: SparkSettings) -> bool:
+        """Whether what is open has all that is wanted; more jars do no harm."""
+        have = self._settings
+        return have is not None and have.groups >= wanted.groups and have == replace(wanted, groups=have.groups)
 
     def went_well(self) -> None:
         """After a success: let the next start be faster."""
