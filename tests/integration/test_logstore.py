@@ -142,6 +142,16 @@ def test_a_failure_that_left_no_file_is_told_as_it_was(log: Log, faults: Faults,
     assert not log.file_system.exists(log.path(FIRST))
 
 
+def test_a_part_that_cannot_be_sent_leaves_no_file_and_no_upload(log: Log, faults: Faults) -> None:
+    faults.add("500", method="PUT", path="partNumber=2", times=None)
+
+    error = refused(log, FIRST, large("x"))
+
+    assert "upload part #2" in error.getMessage()
+    assert not log.file_system.exists(log.path(FIRST))
+    assert log.pending_uploads() == 0
+
+
 def test_s3_that_asks_a_writer_to_come_again_is_asked_again(log: Log, faults: Faults) -> None:
     faults.add("conflict", method="PUT", times=2)
 
