@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from deltaworks.lake.folder import Folder
-from deltaworks.lake.storage import NowhereError, UnreachableError, escaped, reason
+from deltaworks.lake.storage import NowhereError, UnreachableError, escaped, reason, was_cut_off
 from deltaworks.vault.storage import Access, access_to
 from deltaworks.vault.storage.s3 import Keys, S3Access
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from obstore import ListResult, ObjectMeta
     from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Credential, S3CredentialProvider
 
+Answer = TypeVar("Answer")
 _AT_ONCE = 16  # requests on their way
 
 
@@ -41,31 +42,28 @@ class RemoteFolder(Folder):
 
     def names(self, inside: str = "", after: str = "") -> list[str]:
         """The names of the files in a folder inside this one, those after one of them; none when it is not there."""
-        import obstore
-
         start = f"{inside}/" if inside else ""
-        with _reached(self.uri):
-            if not after:
-                found = obstore.list_with_delimiter(self.store, inside or None)["objects"]
-            else:
-                found = obstore.list(self.store, inside or None, offset=f"{start}{after}").collect()
+        found = self._listed(inside, f"{start}{after}") if after else self._level(inside)["objects"]
         paths = sorted(each["path"].removeprefix(start) for each in found)
         return [path for path in paths if "/" not in path]
 
     def folders(self, inside: str = "") -> list[str]:
         """The names of the folders in a folder inside this one; none when it is not there."""
-        import obstore
-
-        with _reached(self.uri):
-            found = obstore.list_with_delimiter(self.store, inside or None)["common_prefixes"]
-        return sorted(prefix.rstrip("/").rpartition("/")[2] for prefix in found)
+        return sorted(prefix.rstrip("/").rpartition("/")[2] for prefix in self._level(inside)["common_prefixes"])
 
     def files(self, inside: str = "") -> list[str]:
         """All files below a folder inside this one, however deep; none when it is not there."""
+        return sorted(each["path"] for each in self._listed(inside))
+
+    def _level(self, inside: str) -> ListResult[Sequence[ObjectMeta]]:
         import obstore
 
-        with _reached(self.uri):
-            return sorted(each["path"] for each in obstore.list(self.store, inside or None).collect())
+        return _asked(self.uri, lambda: obstore.list_with_delimiter(self.store, inside or None))
+
+    def _listed(self, inside: str, after: str | None = None) -> Sequence[ObjectMeta]:
+        import obstore
+
+        return _asked(self.uri, lambda: obstore.list(self.store, inside or None, offset=after).collect())
 
     def missing(self, names: Iterable[str]) -> list[str]:
         """Which of these files are not there."""
@@ -79,8 +77,7 @@ class RemoteFolder(Folder):
         import obstore
 
         try:
-            with _reached(self.uri):
-                return bytes(obstore.get(self.store, name).bytes())
+            return _asked(self.uri, lambda: bytes(obstore.get(self.store, name).bytes()))
         except FileNotFoundError as error:
             raise UnreachableError(self.uri, f"there is no {name}") from error
 
@@ -88,8 +85,7 @@ class RemoteFolder(Folder):
         """Put a file there, whole or not at all."""
         import obstore
 
-        with _reached(self.uri):
-            obstore.put(self.store, name, content)
+        _asked(self.uri, lambda: obstore.put(self.store, name, content))
 
     def create(self, name: str, content: bytes) -> bool:
         """Put a file there if none has that name; says whether it did."""
@@ -97,8 +93,7 @@ class RemoteFolder(Folder):
         from obstore.exceptions import AlreadyExistsError
 
         try:
-            with _reached(self.uri):
-                obstore.put(self.store, name, content, mode="create", use_multipart=False)
+            _asked(self.uri, lambda: obstore.put(self.store, name, content, mode="create", use_multipart=False))
         except AlreadyExistsError:
             return False
         return True
@@ -107,8 +102,7 @@ class RemoteFolder(Folder):
         """Remove a file; one that is not there is fine."""
         import obstore
 
-        with _reached(self.uri):
-            obstore.delete(self.store, name)
+        _asked(self.uri, lambda: obstore.delete(self.store, name))
 
     def remove_folder(self, name: str) -> None:
         """Remove a folder and all that is in it; one that is not there is fine."""
@@ -120,22 +114,24 @@ class RemoteFolder(Folder):
         import obstore
 
         try:
-            with _reached(self.uri):
-                return obstore.head(self.store, name)["last_modified"]
+            return _asked(self.uri, lambda: obstore.head(self.store, name))["last_modified"]
         except FileNotFoundError:
             return None
 
 
-@contextmanager
-def _reached(uri: str) -> Iterator[None]:
+def _asked(uri: str, ask: Callable[[], Answer]) -> Answer:
+    """What storage answers; asked again where its answer was cut off, which the object store does not do."""
     from obstore.exceptions import AlreadyExistsError, BaseError
 
-    try:
-        yield
-    except (FileNotFoundError, AlreadyExistsError):
-        raise
-    except (BaseError, OSError) as error:
-        raise UnreachableError(uri, reason_of(error)) from error
+    for tries_left in (2, 1, 0):
+        try:
+            return ask()
+        except (FileNotFoundError, AlreadyExistsError):
+            raise
+        except (BaseError, OSError) as error:
+            if not tries_left or not was_cut_off(error):
+                raise UnreachableError(uri, reason_of(error)) from error
+    raise AssertionError("the last try returns or raises")
 
 
 def reason_of(error: Exception) -> str:

@@ -58,9 +58,10 @@ def advice(why: str) -> str:
 _ADVICE = {
     "ExpiredToken|TokenRefreshRequired|InvalidToken|expired": "Renew the credential and run again: nothing was lost.",
     "InvalidAccessKeyId|SignatureDoesNotMatch": "The keys are wrong: check the credential.",
-    "AccessDenied|Forbidden|403": "The credential is known, but it lacks a right there.",
+    "Access ?Denied|Forbidden": "The credential is known, but it lacks a right there.",
     "NoSuchBucket": "Make the bucket, or check its name.",
     "RequestTimeTooSkewed": "Set this machine's clock right.",
+    "SlowDown|reduce your request rate|InternalError|Unavailable": "The storage is busy or ill: try again later.",
     "Connection refused|lookup address|timed out": "Check the address, and that the storage can be reached from here.",
 }
 
@@ -70,6 +71,11 @@ def reason(error: Exception) -> str:
     lines = [line for line in str(error).splitlines() if line.strip()]
     told = re.sub(r"^\W*\x1b\S*|^\s+", "", lines[-1]).strip() if lines else type(error).__name__
     return told if len(told) <= 200 else f"{told[:199]}…"
+
+
+def was_cut_off(error: Exception) -> bool:
+    """Whether the answer of a server began and did not end."""
+    return bool(re.search("(request or response|decoding response) body|IncompleteMessage", str(error)))
 
 
 @contextmanager

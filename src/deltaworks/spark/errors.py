@@ -6,7 +6,8 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deltaworks.errors import ConfigError, DeltaworksError, RunError
+from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.lake.storage import advice
 from deltaworks.spark.conflicts import WriteConflictError, conflict_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,18 @@ def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> D
     if story.condition in _TOLD:
         kind, what, hint = _TOLD[story.condition]
         return kind(f"{where}: {what(story)}", hint=hint)
+    return _of_storage(story, where) or _of_spark(story, where)
+
+
+def _of_storage(story: _Story, where: str) -> DeltaworksError | None:
+    found = re.match(r"(.*?)\s*\(Service: S3, Status Code: (\d)", story.line)
+    if found is None:
+        return None
+    refused = found[2] == "4"  # what S3 refuses is ours to mend; what it cannot do is not
+    return (SetupError if refused else RunError)(f"{where}: S3 said: {found[1]}", hint=advice(found[1]))
+
+
+def _of_spark(story: _Story, where: str) -> DeltaworksError:
     if story.is_analysis:
         return ConfigError(f"{where}: {story.line}", hint="Change it in the pipeline file; nothing was written.")
     return RunError(f"{where}: {story.line}", hint="The table is as it was; mend the cause and run again.")

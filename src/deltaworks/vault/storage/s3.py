@@ -78,7 +78,7 @@ class S3Access(Access):
             region=settings.get("region"),
             path_style=_path_style(settings, endpoint),
             keys=keys,
-            for_hadoop=_VOCABULARY.beyond(_s3a(sources.options, bucket)),
+            for_hadoop=_patient(sources.conf, bucket) | _VOCABULARY.beyond(_s3a(sources.options, bucket)),
             for_object_store=_VOCABULARY.beyond({**_VOCABULARY.prefixed(sources.options), **sources.given}),
             foreign_token=keys is not None
             and keys.token is None
@@ -143,6 +143,15 @@ def _s3a(given: Mapping[str, str], bucket: str) -> dict[str, str]:
     """S3A's settings for one bucket; its own win over those for all."""
     found = below(given, "fs.s3a.")
     return {k: v for k, v in found.items() if not k.startswith("bucket.")} | below(found, f"bucket.{bucket}.")
+
+
+def _patient(conf: Mapping[str, str], bucket: str) -> dict[str, str]:
+    """How long S3A waits and how often it tries, as far as Spark's configuration does not say.
+
+    By default it gives up on a server that never answers after hours; so it does after five minutes.
+    """
+    ours = {"connection.timeout": "30s", "attempts.maximum": "2", "retry.limit": "4"}
+    return {name: value for name, value in ours.items() if name not in _s3a(conf, bucket)}
 
 
 def _keys(settings: Settings) -> Keys | None:

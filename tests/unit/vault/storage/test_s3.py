@@ -44,6 +44,9 @@ def test_one_credential_is_spelled_for_both_engines() -> None:
         f"{BUCKET}.endpoint.region": "eu-west-1",
         f"{BUCKET}.path.style.access": "true",
         f"{BUCKET}.connection.ssl.enabled": "false",
+        f"{BUCKET}.connection.timeout": "30s",
+        f"{BUCKET}.attempts.maximum": "2",
+        f"{BUCKET}.retry.limit": "4",
     }
     assert found.to_object_store() == {
         "aws_access_key_id": "AK",
@@ -192,6 +195,14 @@ def test_a_flag_that_is_none_is_told() -> None:
 
 def test_s3_and_s3a_are_the_same_bucket() -> None:
     assert access("s3://lake/a") == access("s3a://lake/b")
+
+
+def test_patience_is_the_users_where_they_say_so() -> None:
+    found = access(conf={"fs.s3a.retry.limit": "9"}, options={"fs.s3a.attempts.maximum": "1"}).to_hadoop()
+
+    assert f"{BUCKET}.retry.limit" not in found
+    assert found[f"{BUCKET}.attempts.maximum"] == "1"
+    assert found[f"{BUCKET}.connection.timeout"] == "30s"
 
 
 def test_no_secret_is_in_what_is_printed() -> None:
