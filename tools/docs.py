@@ -14,8 +14,9 @@ from deltaworks.lake.after import After
 from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Step
-from deltaworks.pipeline.config import PipelineConfig, SparkConfig
+from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.spark.conflicts import REACTIONS, Conflict, Reaction
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import ConfigError, DeltaworksError
-from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig, checked
+from deltaworks.pipeline.checking import checked
+from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.keys import commit_for
 from deltaworks.pipeline.project import find_project

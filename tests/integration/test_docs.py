@@ -16,8 +16,9 @@ from tools.examples import FOLDER, PROJECT
 import deltaworks
 from deltaworks.lake.after import After
 from deltaworks.lake.expectation import Expectation
-from deltaworks.pipeline.config import PipelineConfig, SparkConfig
+from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform

@@ -30,7 +30,7 @@ from deltaworks.lake.remains import VacuumedError
 from deltaworks.lake.storage import NowhereError, UnreachableError
 from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
 from deltaworks.lake.travel import NoVersionThenError, instant
-from deltaworks.pipeline.config import InvalidFileError
+from deltaworks.pipeline.checking import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.errors import ColumnNotFoundError

@@ -10,14 +10,17 @@ from pydantic import Field
 from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.model import FileModel, Location
 from deltaworks.lake.storage import local_path
-from deltaworks.pipeline.config import PipelineConfig, SparkConfig, checked, config_of
+from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.overrides import changed
+from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.variables import filled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from deltaworks.pipeline.config import PipelineConfig
 
 NAME = "deltaworks.yaml"
 
@@ -68,6 +71,8 @@ def check_pipeline(
     document: Document, project: Project, variables: Mapping[str, str], settings: Mapping[str, Any] | None = None
 ) -> PipelineConfig:
     """Check a pipeline file as its project has it; the process's own variables win over the project's."""
+    from deltaworks.pipeline.config import config_of  # every step there is; a project file needs none of them
+
     return config_of(changed(document, settings or {}), {**project.variables, **variables})
 
 
