@@ -37,6 +37,9 @@ from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.sinks.delta_keys import DuplicateKeysError, NullKeysError
 from deltaworks.vault import CredentialNotFoundError
+from deltaworks.vault.file import NoVaultError, WrongKeyError
+from deltaworks.vault.private import OpenToOthersError
+from deltaworks.vault.sealing import DamagedVaultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +59,11 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
     append(tmp_path)
     return [
         *(kind("It broke.", hint="Mend it.") for kind in PLAIN),
-        CredentialNotFoundError("pg", hint="Add it."),
+        CredentialNotFoundError("pg", looked_in=("the environment",), hint="Add it."),
+        NoVaultError(tmp_path),
+        WrongKeyError(tmp_path, "passphrase"),
+        DamagedVaultError(tmp_path),
+        OpenToOthersError("Others can read it.", remedy="chmod 600 x"),
         DamagedLogError("orders", "0.json"),
         NotATableError("orders"),
         NowhereError("foo://x", "unknown"),
