@@ -15,13 +15,13 @@ from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.keys import commit_for
 from deltaworks.pipeline.project import find_project
+from deltaworks.pipeline.vaults import VaultEdge, vault_for
 from deltaworks.pipeline.workspace import SparkEdge, Workspace
 from deltaworks.runs.record import new_run_id
 from deltaworks.runs.result import LoadResult, RunResult
 from deltaworks.spark.batch import Batch
 from deltaworks.spark.errors import explained
 from deltaworks.spark.landing import land
-from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -149,10 +149,11 @@ def _workspace(
     environment = dict(os.environ)
     given = environment if variables is None else variables
     start = Path.cwd() if isinstance(path_or_config, Mapping) else Path(path_or_config).absolute().parent
+    project = find_project(start, None, given, here=Path.cwd())
     return Workspace(
-        project=find_project(start, None, given, here=Path.cwd()),
+        project=project,
         variables=given,
-        vault=vault or EnvironmentVault(environment),
+        vault=vault or vault_for(project.vault, VaultEdge(variables=environment)),
         spark=spark_edge(environment, spark),
     )
 

@@ -15,6 +15,7 @@ from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.overrides import changed
 from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.variables import filled
+from deltaworks.pipeline.vaults import AnyVault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,8 @@ class Environment(FileModel):
     """The folder of the run records."""
     spark: SparkConfig = SparkConfig()
     """Where Spark runs, and how."""
+    vault: AnyVault | None = None
+    """Where credentials are kept; without it, in the environment and in the user's own vault file."""
     variables: dict[str, str] = Field(default_factory=dict)
     """Values for `${NAME}`; the process environment wins."""
 
@@ -50,6 +53,7 @@ class Project:
     folder: Path
     runs: Path
     spark: tuple[SparkConfig, ...] = ()  # the more particular first
+    vault: AnyVault | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,6 +87,7 @@ def _project(path: Path, environment: str | None, variables: Mapping[str, str]) 
         folder=path.parent,
         runs=_runs(chosen.runs or config.runs or str(path.parent / ".deltaworks" / "runs")),
         spark=(chosen.spark, config.spark),
+        vault=chosen.vault or config.vault,
         variables={**config.variables, **chosen.variables},
     )
 
