@@ -14,8 +14,10 @@ from deltaworks.lake.after import After
 from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Step
-from deltaworks.pipeline.config import PipelineConfig, SparkConfig
+from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.pipeline.spark import SparkConfig
+from deltaworks.pipeline.vaults import AnyVault
 from deltaworks.spark.conflicts import REACTIONS, Conflict, Reaction
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
@@ -64,6 +66,7 @@ def pipeline_page() -> str:
         "## The project file\n\n`deltaworks.yaml`, found in the folder of a pipeline file or above it.\n",
         _table("deltaworks.yaml", ProjectConfig),
         _table("an environment", Environment),
+        *(_table(f"`vault` of type `{_tag(model)}`", model) for model in members(AnyVault)),
         _example(examples.PROJECT),
     ]
     return MADE + "\n".join(parts)
@@ -75,6 +78,10 @@ def _family(title: str, place: str, union: Any) -> Iterator[str]:
         tag = next(name for name in ("source_type", "sink_type", "type") if name in model.model_fields)
         tags = get_args(model.model_fields[tag].annotation)
         yield from _shown(" or ".join(f"`{tag}`" for tag in tags), model)
+
+
+def _tag(model: type[FileModel]) -> str:
+    return str(get_args(model.model_fields["type"].annotation)[0])
 
 
 def _shown(title: str, model: type[FileModel]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import deltaworks
 from deltaworks.lake.model import FileModel
-from deltaworks.pipeline.config import checked
+from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.project import ProjectConfig
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.errors import ConfigError, DeltaworksError
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
-from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig, checked
+from deltaworks.pipeline.checking import checked
+from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.keys import commit_for
 from deltaworks.pipeline.project import find_project
+from deltaworks.pipeline.vaults import VaultEdge, vault_for
 from deltaworks.pipeline.workspace import SparkEdge, Workspace
 from deltaworks.runs.record import new_run_id
 from deltaworks.runs.result import LoadResult, RunResult
@@ -25,7 +27,6 @@ from deltaworks.spark.grants import grant
 from deltaworks.spark.landing import land
 from deltaworks.spark.safety import require_safe
 from deltaworks.spark.session import given_conf
-from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -117,7 +118,8 @@ def load(
 
 def _around(spark: SparkSession, vault: CredentialVault | None) -> Around:
     environment = dict(os.environ)
-    vault = vault or EnvironmentVault(environment)
+    if vault is None:
+        vault = vault_for(find_project(Path.cwd(), None, environment).vault, VaultEdge(variables=environment))
     return Around(session=lambda: spark, vault=vault, environment=environment, conf=lambda: given_conf(spark))
 
 
@@ -164,11 +166,12 @@ def _workspace(
     environment = dict(os.environ)
     given = environment if variables is None else variables
     start = Path.cwd() if isinstance(path_or_config, Mapping) else Path(path_or_config).absolute().parent
+    project = find_project(start, None, given, here=Path.cwd())
     return Workspace(
-        project=find_project(start, None, given, here=Path.cwd()),
+        project=project,
         variables=given,
         environment=environment,
-        vault=vault or EnvironmentVault(environment),
+        vault=vault or vault_for(project.vault, VaultEdge(variables=environment)),
         spark=spark_edge(environment, spark),
     )
 

@@ -16,8 +16,10 @@ from tools.examples import FOLDER, PROJECT
 import deltaworks
 from deltaworks.lake.after import After
 from deltaworks.lake.expectation import Expectation
-from deltaworks.pipeline.config import PipelineConfig, SparkConfig
+from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.pipeline.spark import SparkConfig
+from deltaworks.pipeline.vaults import AnyVault
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
@@ -158,6 +160,7 @@ def test_every_key_is_in_the_reference_and_has_an_example() -> None:
         *docs.members(AnySource),
         *docs.members(AnyTransform),
         *docs.members(AnySink),
+        *docs.members(AnyVault),
     ]
 
     rows = re.findall(r"^\| `(\S+)` \|.*\| (.*) \|$", docs.pipeline_page(), re.MULTILINE)

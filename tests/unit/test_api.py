@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from tests.unit.pipeline.files import PIPELINE, TEXT, pipeline, saved
 from tests.unit.tables import append, land, restore
 
 import deltaworks
 from deltaworks.api import cache_folder, spark_edge
 from deltaworks.errors import ConfigError, RefusedError
+from deltaworks.vault.file import FileVault
+from deltaworks.vault.keys import Keys
 
 NO_ROWS: Any = None  # what is refused is refused before anybody looks at the rows
 NO_SPARK: Any = None
@@ -121,6 +124,28 @@ def test_a_key_taken_back_is_refused(here: Path) -> None:
 
     with pytest.raises(RefusedError, match="RESTORE"):
         deltaworks.run(PIPELINE, key="monday")
+
+
+def test_credentials_come_from_the_projects_vault_unless_another_is_given(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(here / "config"))
+    land(here / "out", "monday")
+    path = saved(here, TEXT.replace("sourceType: File", "sourceType: File\n  credentialId: pg"))
+    given = deltaworks.MemoryVault({"pg": {"password": "canary"}})
+
+    with pytest.raises(
+        deltaworks.DeltaworksError, match=r"in the environment or in .*/config/deltaworks/vault\.sealed"
+    ):
+        deltaworks.run(path, key="monday")
+    saved(here, "vault: {type: file, path: v/vault.sealed}\n", "deltaworks.yaml")
+    vault = FileVault(here / "v/vault.sealed", Keys(file=here / "v/vault.sealed.key"))
+    vault.create("file")
+    with pytest.raises(deltaworks.DeltaworksError, match=r"in the environment or in .*/v/vault\.sealed"):
+        deltaworks.run(path, key="monday")
+    assert deltaworks.run(path, key="monday", vault=given).success
+    vault.put("pg", {"password": SecretStr("canary")})
+    assert deltaworks.run(path, key="monday").success
 
 
 # extract and load

@@ -30,7 +30,7 @@ from deltaworks.lake.remains import VacuumedError
 from deltaworks.lake.storage import NowhereError, UnreachableError
 from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
 from deltaworks.lake.travel import NoVersionThenError, instant
-from deltaworks.pipeline.config import InvalidFileError
+from deltaworks.pipeline.checking import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.errors import ColumnNotFoundError
@@ -38,6 +38,9 @@ from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
 from deltaworks.spark.sinks.delta_keys import DuplicateKeysError, NullKeysError
 from deltaworks.vault import CredentialNotFoundError
+from deltaworks.vault.file import NoVaultError, WrongKeyError
+from deltaworks.vault.private import OpenToOthersError
+from deltaworks.vault.sealing import DamagedVaultError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +60,11 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
     append(tmp_path)
     return [
         *(kind("It broke.", hint="Mend it.") for kind in PLAIN),
-        CredentialNotFoundError("pg", hint="Add it."),
+        CredentialNotFoundError("pg", looked_in=("the environment",), hint="Add it."),
+        NoVaultError(tmp_path),
+        WrongKeyError(tmp_path, "passphrase"),
+        DamagedVaultError(tmp_path),
+        OpenToOthersError("Others can read it.", remedy="chmod 600 x"),
         DamagedLogError("orders", "0.json"),
         NotATableError("orders"),
         NowhereError("foo://x", "unknown"),

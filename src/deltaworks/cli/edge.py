@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deltaworks.api import spark_edge
+from deltaworks.cli.ask import typed
 from deltaworks.cli.here import project_of
 from deltaworks.cli.progress import Progress
 from deltaworks.errors import ConfigError
+from deltaworks.pipeline.vaults import VaultEdge, vault_for
 from deltaworks.pipeline.workspace import Workspace
-from deltaworks.vault.environment import EnvironmentVault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +31,17 @@ def workspace(
     variables = dict(os.environ)
     edge = spark_edge(variables)
     shown = progress or Progress(quiet=True)
+    project = project_of(file, environment)
+
+    def asked(question: str) -> str:
+        with shown.away():
+            return typed(question)
+
     return Workspace(
-        project=project_of(file, environment),
+        project=project,
         variables=variables,
         environment=variables,
-        vault=EnvironmentVault(variables),
+        vault=vault_for(project.vault, VaultEdge(variables=variables, typed=asked)),
         spark=replace(edge, master=master or edge.master, conf=_pairs(conf), on_jar=shown.jar, on_tasks=shown.tasks),
         observer=shown.stage,
     )

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from deltaworks.cli.ask import typed
 from deltaworks.errors import ConfigError
+from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.project import Project, check_pipeline, find_project
 from deltaworks.pipeline.records import RunsPlace, run_folder
-from deltaworks.vault.environment import EnvironmentVault
+from deltaworks.pipeline.vaults import VaultEdge, vault_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.runs.folder import RunFolder
+    from deltaworks.vault import CredentialVault
+    from deltaworks.vault.storage import Access
 
 
 def project_here(environment: str | None) -> Project:
@@ -34,7 +38,21 @@ def runs_here(runs: str | None) -> RunFolder:
     place = project_here(None).runs
     if runs is not None and runs.rstrip("/") != place.path:
         place = RunsPlace(path=runs)
-    return run_folder(place, EnvironmentVault(os.environ), os.environ)
+    return run_folder(place, vault_here(), os.environ)
+
+
+def vault_here() -> CredentialVault:
+    """The vault of the project here."""
+    return vault_for(project_here(None).vault, VaultEdge(variables=os.environ, typed=typed))
+
+
+def access_here(uri: str, credential_id: str | None) -> Access:
+    """The way to the storage of a URI, with a credential of the project here or by the environment."""
+    return Around(session=_no_session, vault=vault_here(), environment=os.environ).access_to(uri, credential_id, {})
+
+
+def _no_session() -> NoReturn:
+    raise AssertionError("commands that only look need no Spark")
 
 
 def require_one_project(files: Sequence[Path], environment: str | None) -> None:

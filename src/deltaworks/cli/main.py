@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from deltaworks.cli import demo, doctor, plan, run, runs, schema, table, validate
+from deltaworks.cli import demo, doctor, plan, run, runs, schema, table, validate, vault
 from deltaworks.cli.output import print_error
 from deltaworks.errors import DeltaworksError, SetupError, StoppedError
 
@@ -43,6 +43,7 @@ app.command()(plan.plan)
 app.command()(run.run)
 app.add_typer(runs.app, name="runs")
 app.add_typer(table.app, name="table")
+app.add_typer(vault.app, name="vault")
 app.command()(doctor.doctor)
 app.command()(demo.demo)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from rich.progress import BarColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -10,6 +11,8 @@ from rich.progress import Progress as Bars
 from deltaworks.cli.output import to_stderr
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deltaworks.runs.events import Stage
     from deltaworks.spark.jars import JarProgress
 
@@ -61,6 +64,14 @@ class Progress:
             self._bars.remove_task(self._task)
             self._bars.refresh()
             self._task = None
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Leave the terminal to somebody who types."""
+        self.pause()
+        self._bars.stop()
+        yield
+        self._bars.start()
 
     def stage(self, stage: Stage) -> None:
         """A run has come to a new stage."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from deltaworks.errors import ConfigError, did_you_mean
+from deltaworks.errors import did_you_mean
 from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
+from deltaworks.pipeline.checking import checked
+from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.variables import filled
 from deltaworks.spark.grants import distinct
 from deltaworks.spark.sinks import AnySink, Sink
@@ -21,9 +22,7 @@ from deltaworks.spark.transforms import AnyTransform
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic_core import ErrorDetails
-
-    from deltaworks.pipeline.document import Document, Key
+    from deltaworks.pipeline.document import Document
     from deltaworks.spark.connector import Connector
     from deltaworks.spark.surroundings import Surroundings
     from deltaworks.vault.storage import Access
@@ -51,17 +50,6 @@ def _no_keyword(name: str) -> str:
 
 InputName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"), AfterValidator(_no_keyword)]
 PipelineId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,128}$"), AfterValidator(_one_name)]
-
-
-class SparkConfig(FileModel):
-    """Where Spark runs, and how."""
-
-    master: str | None = None
-    """`local[*]`, `spark://…`, `yarn`, `k8s://…`."""
-    conf: dict[str, str | int | float | bool] = Field(default_factory=dict)
-    """Any Spark conf, but those that keep loads exactly-once."""
-    jars: Literal["managed", "provided"] | None = None
-    """`managed`: deltaworks fetches them; `provided`: the platform has them."""
 
 
 class PipelineConfig(FileModel):
@@ -171,131 +159,6 @@ def _raise_at(place: tuple[str | int, ...], error: PydanticCustomError, value: o
     raise ValidationError.from_exception_data(str(place[0]), [details]) from None
 
 
-class InvalidFileError(ConfigError):
-    """A file that was read but says something it must not; `problems` lists all that was found."""
-
-    def __init__(self, problems: list[tuple[str, str]]) -> None:
-        (message, hint), *more = problems
-        super().__init__(message, hint=hint)
-        self.problems = tuple(problems)
-        if more:
-            self.hint = f"{hint} ({len(more)} more: deltaworks validate lists them.)"
-
-
 def config_of(document: Document, variables: Mapping[str, str]) -> PipelineConfig:
     """Check a pipeline that was read already."""
     return checked(PipelineConfig, filled(document, variables))
-
-
-Model = TypeVar("Model", bound=FileModel)
-
-
-def checked(model: type[Model], document: Document) -> Model:
-    """Check a document against a model; relative paths start at the document's own folder."""
-    folder = document.path.parent.absolute() if document.path else Path.cwd()
-    if not isinstance(document.value, dict):
-        raise InvalidFileError([(f"{document.where(())}: this holds no keys.", "Write `key: value` lines.")])
-    try:
-        return model.model_validate(document.value, context={"folder": folder})
-    except ValidationError as error:
-        raise InvalidFileError([_told(document, found) for found in _causes(error.errors())]) from error
-
-
-def _causes(found: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Leave out what only follows from another error: a list whose one item is wrong is not also too short."""
-    places = [each["loc"] for each in found]
-    return [each for each in found if not any(_inside(place, each["loc"]) for place in places)]
-
-
-def _inside(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
-    return len(place) > len(outer) and place[: len(outer)] == outer
-
-
-def _told(document: Document, found: ErrorDetails) -> tuple[str, str]:
-    key = _key_in_file(document.value, found["loc"])
-    where = document.where((*key, _tag_key(found["ctx"])) if found["type"].startswith("union_tag") else key)
-    dotted = ".".join(str(part) for part in key) or "the file"
-    message, hint = _words(found, dotted)
-    return f"{where}: {message}" if where else message, hint
-
-
-def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
-    context = found.get("ctx", {})
-    match found["type"]:
-        case "problem":
-            return _problem_words(context, dotted)
-        case "missing":
-            return f"{dotted} is missing.", f"Add {dotted.rpartition('.')[2]}."
-        case "union_tag_invalid" | "union_tag_not_found":
-            return _tag_words(context, dotted)
-        case "enum" | "literal_error":
-            return f"{dotted}: {found['input']!r} is not known.", f"Write {context['expected']}."
-        case "string_pattern_mismatch":
-            return f"{dotted}: {found['input']!r} is not a name.", "Use up to 128 letters, digits, '.', '_' or '-'."
-    said, hint = _KINDS.get(found["type"], (found["msg"], "Change the value there."))
-    return f"{dotted}: {said}.", hint
-
-
-_KEYS = ("this must hold keys and values", "Write `key: value` lines below it.")
-_KINDS = {
-    "tuple_type": ("this must be a list", "Write [a, b], or one `- item` a line."),
-    "dict_type": _KEYS,
-    "model_type": _KEYS,
-    "model_attributes_type": _KEYS,
-    "string_type": ("this must be text", "Write text, in quotes if it looks like something else."),
-}
-
-
-def _problem_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
-    message, hint = str(context["message"]), str(context["hint"])
-    if not message.startswith("Unknown key"):
-        return f"{dotted}: {message}.", hint
-    parent = dotted.rpartition(".")[0]
-    return f"{message} in {parent}." if parent else f"{message}.", hint
-
-
-def _tag_key(context: dict[str, Any]) -> str:
-    # Both spellings of the key are given, the file's last.
-    return str(context["discriminator"]).rpartition(" ")[2].strip("'")
-
-
-def _tag_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
-    key = _tag_key(context)
-    if "tag" not in context:
-        return f"{dotted}.{key} is missing.", f"Add {key}."
-    known = [tag.strip("' ") for tag in str(context["expected_tags"]).split(",")]
-    return f"{dotted}: {key} {context['tag']!r} is not known.", did_you_mean(str(context["tag"]), known)
-
-
-def _key_in_file(value: Any, loc: tuple[int | str, ...]) -> Key:
-    """Where an error's place is in the file, which nests what the models hold flat and does not name union tags."""
-    key: list[str | int] = []
-    for part in loc:
-        wrapper = next((name for name in _WRAPPERS if isinstance(value, dict) and _has(value.get(name), part)), None)
-        if isinstance(value, dict) and part not in value and wrapper:
-            key.append(wrapper)
-            value = value[wrapper]
-        elif isinstance(value, dict) and part not in value and part in _tags(value):
-            continue
-        key.append(part)
-        value = _below(value, part)
-    return tuple(key)
-
-
-def _has(inner: Any, part: int | str) -> bool:
-    return isinstance(inner, dict) and part in inner
-
-
-_WRAPPERS = ("connectionParams", "parameters")
-
-
-def _tags(value: dict[str, Any]) -> set[Any]:
-    return {value.get(name) for name in ("sourceType", "sinkType", "type") if isinstance(value.get(name), str)}
-
-
-def _below(value: Any, part: int | str) -> Any:
-    if isinstance(value, dict):
-        return value.get(str(part))
-    if isinstance(value, list) and isinstance(part, int) and part < len(value):
-        return value[part]
-    return None

@@ -9,15 +9,19 @@ from pydantic import Field
 
 from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.model import FileModel
-from deltaworks.pipeline.config import PipelineConfig, SparkConfig, checked, config_of
+from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.pipeline.overrides import changed
 from deltaworks.pipeline.records import Runs, RunsPlace
+from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.variables import filled
+from deltaworks.pipeline.vaults import AnyVault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from deltaworks.pipeline.config import PipelineConfig
 
 NAME = "deltaworks.yaml"
 
@@ -29,6 +33,8 @@ class Environment(FileModel):
     """The folder of the run records, local or in a bucket."""
     spark: SparkConfig = SparkConfig()
     """Where Spark runs, and how."""
+    vault: AnyVault | None = None
+    """Where credentials are kept; without it, in the environment and in the user's own vault file."""
     variables: dict[str, str] = Field(default_factory=dict)
     """Values for `${NAME}`; the process environment wins."""
 
@@ -47,6 +53,7 @@ class Project:
     folder: Path
     runs: RunsPlace
     spark: tuple[SparkConfig, ...] = ()  # the more particular first
+    vault: AnyVault | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,6 +75,8 @@ def check_pipeline(
     document: Document, project: Project, variables: Mapping[str, str], settings: Mapping[str, Any] | None = None
 ) -> PipelineConfig:
     """Check a pipeline file as its project has it; the process's own variables win over the project's."""
+    from deltaworks.pipeline.config import config_of  # every step there is; a project file needs none of them
+
     return config_of(changed(document, settings or {}), {**project.variables, **variables})
 
 
@@ -78,6 +87,7 @@ def _project(path: Path, environment: str | None, variables: Mapping[str, str]) 
         folder=path.parent,
         runs=chosen.runs or config.runs or _own_runs(path.parent),
         spark=(chosen.spark, config.spark),
+        vault=chosen.vault or config.vault,
         variables={**config.variables, **chosen.variables},
     )
 

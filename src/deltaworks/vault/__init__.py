@@ -1,5 +1,6 @@
 """Credentials by id, and keeping them out of everything people can read."""
 
+from deltaworks.vault.chain import VaultChain
 from deltaworks.vault.credential import Credential, CredentialNotFoundError, CredentialVault
 from deltaworks.vault.environment import EnvironmentVault
 from deltaworks.vault.memory import MemoryVault
@@ -12,4 +13,5 @@ __all__ = [
     "EnvironmentVault",
     "MemoryVault",
     "Redactor",
+    "VaultChain",
 ]

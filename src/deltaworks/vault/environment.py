@@ -34,9 +34,8 @@ class EnvironmentVault:
             if name.startswith(prefix)
         }
         if not found:
-            raise CredentialNotFoundError(
-                credential_id, hint=f"Set {prefix}PASSWORD (and the like) in the environment."
-            )
+            hint = f"Set {prefix}PASSWORD (and the like) in the environment."
+            raise CredentialNotFoundError(credential_id, looked_in=("the environment",), hint=hint)
         return Credential(credential_id, found)
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deltaworks.vault.credential import Credential
 
 MASK = "•••"
+SHORTEST = 4  # a shorter value stands in every text by chance; it is hidden only where a name gives it away
 _SECRET_NAMES = re.compile(
     r"(?i)pass(word|wd|phrase)?$|secret|token|credential(?!id)|private.?key|access.?key|account.?key|api.?key|sas$|signature"
 )
@@ -29,9 +30,10 @@ class Redactor:
     """Hides known secrets in any text, in every spelling they may have there, and values under secret-looking names."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        spellings = {spelling for secret in secrets if secret for spelling in _spellings(secret)}
+        known = {secret for secret in secrets if len(secret) >= SHORTEST}
         # The longest first: a secret may contain another.
-        self._spellings = sorted(spellings, key=len, reverse=True)
+        ordered = sorted(known, key=len, reverse=True)
+        self._patterns = [re.compile(pattern) for secret in ordered for pattern in _patterns(secret)]
 
     @classmethod
     def of(cls, credentials: Iterable[Credential]) -> Redactor:
@@ -40,8 +42,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return `text` with every secret hidden."""
-        for spelling in self._spellings:
-            text = text.replace(spelling, MASK)
+        for pattern in self._patterns:
+            text = pattern.sub(MASK, text)
         text = _URL_PASSWORD.sub(rf"\g<before>{MASK}", text)
         return _ASSIGNED.sub(rf"\g<before>{MASK}", text)
 
@@ -58,9 +60,32 @@ class Redactor:
         return value
 
 
-def _spellings(secret: str) -> set[str]:
+def _patterns(secret: str) -> set[str]:
     raw = secret.encode(errors="surrogateescape")  # a variable of the environment need not be UTF-8
-    # Without the padding, which not everybody writes.
-    encoded = {base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode().rstrip("=")}
-    escaped = {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
-    return {secret, quote(raw, safe=""), quote_plus(raw)} | encoded | escaped
+    return {re.escape(spelling) for spelling in {secret} | _in_json(secret) | _in_urls(raw)} | _in_base64(raw)
+
+
+def _in_json(secret: str) -> set[str]:
+    return {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+
+
+def _in_urls(raw: bytes) -> set[str]:
+    spelled = {quote(raw), quote(raw, safe=""), quote_plus(raw)}
+    return spelled | {re.sub("%..", lambda escape: escape[0].lower(), text) for text in spelled}
+
+
+def _in_base64(raw: bytes) -> set[str]:
+    """What is sure to stand in the base64 of any text with the secret in it, and the signs beside that share its bits.
+
+    Three bytes are four signs, so the secret has three spellings, by where in such a group it begins.
+    """
+    patterns = set()
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + raw).decode()
+        whole = encoded[-(-before * 4 // 3) : (before + len(raw)) * 4 // 3]
+        for spelled in (whole, whole.replace("+", "-").replace("/", "_")):
+            patterns.add(rf"{_SIGN if before else ''}{re.escape(spelled)}{_SIGN if (before + len(raw)) % 3 else ''}")
+    return patterns
+
+
+_SIGN = "[A-Za-z0-9+/_-]?"

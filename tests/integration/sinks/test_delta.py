@@ -12,7 +12,8 @@ from deltaworks.errors import RunError
 from deltaworks.lake.commit import Commit, Mark
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.schema import fingerprint
-from deltaworks.pipeline.config import LoadPart, checked
+from deltaworks.pipeline.checking import checked
+from deltaworks.pipeline.config import LoadPart
 from deltaworks.pipeline.document import Document
 from deltaworks.spark.batch import Batch
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """Call `deltaworks` in an empty folder, on a terminal nobody looks at."""
     monkeypatch.chdir(tmp_path)
-    for name in ("COLUMNS", "FORCE_COLOR", "JAVA_HOME", "DELTAWORKS_MASTER"):
+    for name in ("COLUMNS", "FORCE_COLOR", "JAVA_HOME", "DELTAWORKS_MASTER", "DELTAWORKS_VAULT_PASSPHRASE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
     def call(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["deltaworks", *map(str, arguments)])

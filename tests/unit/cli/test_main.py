@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.unit.cli.outcome import Cli
 
-COMMANDS = ["validate", "schema", "plan", "run", "doctor", "demo", "runs", "table"]
+COMMANDS = ["validate", "schema", "plan", "run", "doctor", "demo", "runs", "table", "vault"]
 
 
 def test_help_names_every_command(cli: Cli) -> None:
@@ -27,7 +27,8 @@ def test_help_names_every_command(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "command",
     [[name] for name in COMMANDS] + [["runs", name] for name in ("list", "show")]
-    + [["table", name] for name in ("info", "history", "schema")],
+    + [["table", name] for name in ("info", "history", "schema")]
+    + [["vault", name] for name in ("init", "set", "list", "remove", "rotate-key")],
     ids=" ".join,
 )  # fmt: skip
 def test_every_command_explains_itself(cli: Cli, command: list[str]) -> None:
@@ -72,6 +73,9 @@ def test_without_a_command_help_is_shown(cli: Cli) -> None:
         ["table", "history", "a", "-n", "0"],
         ["runs", "list", "-n", "many"],
         ["runs", "show"],
+        ["vault"],
+        ["vault", "set"],
+        ["vault", "init", "--key", "nonsense"],
     ],
     ids=" ".join,
 )

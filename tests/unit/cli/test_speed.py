@@ -7,8 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import SecretStr
 from tests.unit.pipeline.files import TEXT, saved
 from tests.unit.tables import append, land
+
+from deltaworks.vault.file import FileVault
+from deltaworks.vault.keys import Keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,3 +56,12 @@ def test_a_look_at_a_small_table_takes_under_half_a_second(tmp_path: Path, comma
     append(tmp_path / "orders")
 
     assert best(tmp_path, "table", command, "orders") < SOON
+
+
+def test_a_look_into_a_vault_takes_under_half_a_second(tmp_path: Path) -> None:
+    vault = FileVault(tmp_path / "v/vault.sealed", Keys(file=tmp_path / "v/vault.sealed.key"))
+    vault.create("file")
+    vault.put("pg", {"password": SecretStr("canary")})
+    saved(tmp_path, "vault: {type: file, path: v/vault.sealed}\n", "deltaworks.yaml")
+
+    assert best(tmp_path, "vault", "list") < SOON

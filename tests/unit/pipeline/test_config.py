@@ -9,7 +9,8 @@ from tests.unit.pipeline.files import PIPELINE, TEXT, config, pipeline, read, sa
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.mode import WriteMode
-from deltaworks.pipeline.config import ExtractPart, InvalidFileError, LoadPart, checked, config_of
+from deltaworks.pipeline.checking import InvalidFileError, checked
+from deltaworks.pipeline.config import ExtractPart, LoadPart, config_of
 from deltaworks.pipeline.document import Document, read_document
 from deltaworks.spark.sinks.delta import DeltaSink
 from deltaworks.spark.sources.delta import DeltaSource

@@ -9,9 +9,9 @@ from tests.unit.pipeline.files import TEXT, config, pipeline, saved
 from tests.unit.tables import land
 
 from deltaworks.errors import ConfigError
-from deltaworks.pipeline.config import SparkConfig
 from deltaworks.pipeline.project import Project
 from deltaworks.pipeline.records import RunsPlace
+from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.workspace import SparkEdge, Workspace
 from deltaworks.vault import CredentialNotFoundError, MemoryVault
 

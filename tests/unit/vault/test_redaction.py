@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
@@ -20,6 +22,8 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "raw": str,
     "url": lambda secret: quote(secret, safe=""),
     "form": quote_plus,
+    "path of a url": quote,
+    "url in small letters": lambda secret: re.sub("%..", lambda escape: escape[0].lower(), quote(secret, safe="")),
     "base64": lambda secret: base64.b64encode(secret.encode()).decode(),
     "base64 without padding": lambda secret: base64.b64encode(secret.encode()).decode().rstrip("="),
     "url-safe base64": lambda secret: base64.urlsafe_b64encode(secret.encode()).decode(),
@@ -42,6 +46,38 @@ def test_any_secret_is_hidden_in_any_spelling(secret: str, spelling: str) -> Non
     spelled = SPELLINGS[spelling](secret)
 
     assert spelled not in Redactor([secret]).text(f"before {spelled} after")
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.product(["", "a", "ab", "abc", "abcd"], ["", "y", "yz"])))
+@pytest.mark.parametrize("encoded", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_secret_is_hidden_in_the_base64_of_a_longer_text(
+    encoded: Callable[[bytes], bytes], before: str, after: str
+) -> None:
+    shown = Redactor([CANARY]).text(f"Basic {encoded(f'{before}{CANARY}{after}'.encode()).decode()}")
+
+    assert MASK in shown
+    left, right = shown.removeprefix("Basic ").rstrip("=").split(MASK)
+    assert len(left) == len(before) * 4 // 3  # the signs that hold no bit of the secret
+    assert len(right) <= len(after) * 4 / 3 + 1
+
+
+@given(secret=st.text(min_size=4), before=st.binary(max_size=5), after=st.binary(max_size=5))
+def test_any_secret_is_hidden_in_any_base64(secret: str, before: bytes, after: bytes) -> None:
+    encoded = base64.b64encode(before + secret.encode() + after).decode()
+
+    shown = Redactor([secret]).text(f"Basic {encoded}")
+
+    assert MASK in shown
+    assert encoded not in shown
+
+
+@pytest.mark.parametrize("short", ["1", "10", "abc"])
+def test_a_very_short_value_does_not_turn_every_text_into_masks(short: str) -> None:
+    redactor = Redactor([short])
+
+    assert redactor.text("version 1 of abc has 10 rows") == "version 1 of abc has 10 rows"
+    assert redactor.text(f"password={short}") == f"password={MASK}"
+    assert redactor.value({"password": short, "path": f"in/{short}"}) == {"password": MASK, "path": f"in/{short}"}
 
 
 def test_a_secret_inside_another_does_not_leave_the_rest_of_it() -> None:
@@ -127,9 +163,9 @@ def test_a_known_secret_is_hidden_at_any_depth() -> None:
     assert shown == {"extract": {"options": [{"url": f"jdbc:x?p={MASK}"}]}, "count": 3, "pair": [MASK, 1]}
 
 
-def test_everything_a_credential_holds_is_hidden() -> None:
-    vault = MemoryVault({"pg": {"user": "canary-user", "password": "canary-word"}, "s3": {"secret": "canary-key"}})
+def test_the_secrets_of_all_credentials_are_hidden_and_what_is_plain_is_shown() -> None:
+    vault = MemoryVault({"pg": {"user": "ana", "host": "db-1", "password": "canary-word"}, "s3": {"key": "canary-key"}})
 
     redactor = Redactor.of(vault.get(name) for name in ("pg", "s3"))
 
-    assert redactor.text("canary-user canary-word canary-key") == f"{MASK} {MASK} {MASK}"
+    assert redactor.text("ana db-1 canary-word canary-key") == f"ana db-1 {MASK} {MASK}"
