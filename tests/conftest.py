@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,43 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
     from tests.servers.faults.client import Faults
     from tests.servers.keeper import Run
     from tests.servers.s3 import S3Server
+    from tests.unit.cli.outcome import Cli
 
 
 def pytest_configure() -> None:
     """Let Ctrl-C reach the commands under test, even where we were started in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
+    """Call `deltaworks` in this process and an empty folder, on a terminal nobody looks at."""
+    from deltaworks.cli.main import main
+    from tests.unit.cli.outcome import Outcome
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "JAVA_HOME", "DELTAWORKS_MASTER", "DELTAWORKS_VAULT_PASSPHRASE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    def call(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["deltaworks", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        printed = capsys.readouterr()
+        return Outcome(int(left.value.code or 0), printed.out, printed.err)
+
+    before = signal.getsignal(signal.SIGTERM)
+    yield call
+    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deltaworks.cli.options import Json
+from deltaworks.cli.options import CredentialId, Json
 from deltaworks.cli.output import print_json, size, to_stdout
 from deltaworks.errors import DeltaworksError, SetupError
 
@@ -31,30 +31,60 @@ class Finding:
 
 
 def doctor(
-    path: Annotated[Path, typer.Argument(metavar="[PATH]", help="A folder tables will be written to.")] = Path(),
+    place: Annotated[
+        str, typer.Argument(metavar="[PLACE]", help="A folder or bucket tables will be written to, as s3a://bucket.")
+    ] = ".",
+    credential: CredentialId = None,
     as_json: Json = False,
 ) -> None:
-    """Check Java, Spark, jars, disk, write access and the time zone."""
+    """Check Java, Spark, jars, the time zone, and the disk or the bucket that tables will be written to."""
     import os
 
     from deltaworks.api import spark_edge
+    from deltaworks.lake.storage import local_path, one_spelling
 
     edge = spark_edge(os.environ)
-    checks: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("java", lambda: _java(edge)),
-        ("spark", _spark),
-        ("jars", lambda: _jars(edge)),
-        ("disk", lambda: _disk(path)),
-        ("write access", lambda: _write_access(path)),
-        ("time zone", _time_zone),
-    )
-    findings = [_finding(name, check) for name, check in checks]
+    path = local_path(place)
+    groups = {"delta"} if path else {"delta", "s3"}
+    checks: list[_Check] = [("java", lambda: _java(edge)), ("spark", _spark), ("jars", lambda: _jars(edge, groups))]
+    checks += _of_disk(path) if path else _of_bucket(one_spelling(place), credential)
+    findings = [_finding(name, check) for name, check in [*checks, ("time zone", _time_zone)]]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
         _show(findings)
     if not all(finding.ok for finding in findings):
         raise typer.Exit(3)
+
+
+_Check = tuple[str, Callable[[], str]]
+
+
+def _of_disk(path: Path) -> list[_Check]:
+    return [("disk", lambda: _disk(path)), ("write access", lambda: _write_access(path))]
+
+
+def _of_bucket(uri: str, credential: str | None) -> list[_Check]:
+    from deltaworks.cli.here import access_here
+    from deltaworks.lake.checkup import Checkup
+
+    checkup = Checkup.of(uri, access_here(uri, credential))
+    return [
+        ("list", checkup.list),
+        ("write", checkup.write),
+        ("read", checkup.read),
+        ("clock", checkup.clock),
+        ("delete", checkup.delete),
+        ("conditional put", checkup.conditional_put),
+        ("log store", _log_store),
+    ]
+
+
+def _log_store() -> str:
+    from deltaworks.spark.logstore import CONDITIONAL_PUT, logstore_jar
+
+    logstore_jar()
+    return f"{CONDITIONAL_PUT}, in every session that deltaworks opens"
 
 
 def _finding(name: str, check: Callable[[], str]) -> Finding:
@@ -68,7 +98,7 @@ def _show(findings: list[Finding]) -> None:
     console = to_stdout()
     for finding in findings:
         word = "[green]ok[/]  " if finding.ok else "[red]bad[/] "
-        console.print(f"{word} {finding.name:<13}", end="")
+        console.print(f"{word} {finding.name:<16}", end="")
         console.print(finding.found, markup=False)
         if finding.advice:
             console.print(f"     {finding.advice}", markup=False)
@@ -90,12 +120,12 @@ def _spark() -> str:
         raise SetupError(f"{error.name} is not installed.", hint="Run pip install 'deltaworks[spark]'.") from error
 
 
-def _jars(edge: SparkEdge) -> str:
+def _jars(edge: SparkEdge, groups: set[str]) -> str:
     from deltaworks.spark.home import pyspark_home
     from deltaworks.spark.jars import JarStore, jars_of
     from deltaworks.spark.java import find_java
 
-    jars = jars_of({"delta"})
+    jars = jars_of(groups)
     store = JarStore(folder=edge.cache / "jars", java=find_java(edge.java_home), spark_home=pyspark_home())
     if any(not (store.folder / jar.file_name).is_file() for jar in jars):
         return f"not fetched yet; the first run fetches {len(jars)} to {store.folder}"

@@ -33,4 +33,8 @@ Runs = Annotated[
         show_default=False,
     ),
 ]
+CredentialId = Annotated[
+    str | None,
+    typer.Option("--credential", metavar="ID", help="The vault's credential for that storage.", show_default=False),
+]
 Uri = Annotated[str, typer.Argument(metavar="URI", help="The table's path or URI.", show_default=False)]

@@ -71,5 +71,5 @@ def ahead(plan: Plan, rules: Sequence[Kept]) -> Iterator[tuple[str, object]]:
     yield "target", "not there yet" if write.version is None else f"now at version {write.version}"
     if plan.mode == "Upsert" and write.files_before is not None and write.files_before > 1:
         yield "files", f"at most {write.files_read:,} of {write.files_before:,} files would be read and rewritten"
-    yield from named("note", write.notes)
+    yield from named("note", (*plan.notes, *write.notes))
     yield from named("then", plan.after)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deltaworks.cli.options import Json, Uri
+from deltaworks.cli.options import CredentialId, Json, Uri
 from deltaworks.cli.output import print_facts, print_json, print_rows, size
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ Version = Annotated[
 
 
 @app.command("info")
-def info(uri: Uri, version: Version = None, as_json: Json = False) -> None:
+def info(uri: Uri, version: Version = None, credential: CredentialId = None, as_json: Json = False) -> None:
     """Show what a table is: version, rows, files, partitioning, properties, features."""
-    facts = _facts(_open(uri, version))
+    facts = _facts(_open(uri, version, credential))
     if as_json:
         print_json(facts)
         return
@@ -36,10 +36,11 @@ def info(uri: Uri, version: Version = None, as_json: Json = False) -> None:
 def history(
     uri: Uri,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many commits, the newest first.")] = 20,
+    credential: CredentialId = None,
     as_json: Json = False,
 ) -> None:
     """Show a table's commits, the newest first: when, what, by which run."""
-    commits = [_commit(commit) for commit in _open(uri, None).history(limit)]
+    commits = [_commit(commit) for commit in _open(uri, None, credential).history(limit)]
     if as_json:
         print_json(commits)
         return
@@ -48,9 +49,9 @@ def history(
 
 
 @app.command("schema")
-def schema(uri: Uri, version: Version = None, as_json: Json = False) -> None:
+def schema(uri: Uri, version: Version = None, credential: CredentialId = None, as_json: Json = False) -> None:
     """Show a table's columns."""
-    table = _open(uri, version)
+    table = _open(uri, version, credential)
     if as_json:
         print_json([{"name": c.name, "type": c.type, "nullable": c.nullable} for c in table.columns])
         return
@@ -62,10 +63,16 @@ def schema(uri: Uri, version: Version = None, as_json: Json = False) -> None:
     print_rows(("column", "type", "", ""), rows)
 
 
-def _open(uri: str, version: int | None) -> Table:
-    from deltaworks.lake.table import open_table
+def _open(uri: str, version: int | None, credential: str | None) -> Table:
+    from deltaworks.lake.log import Log
+    from deltaworks.lake.storage import local_path, one_spelling
+    from deltaworks.lake.table import table_of
 
-    return open_table(uri, version=version)
+    if local_path(uri) is not None:
+        return table_of(Log(uri), version)
+    from deltaworks.cli.here import access_here
+
+    return table_of(Log(one_spelling(uri), access_here(uri, credential)), version)
 
 
 def _facts(table: Table) -> dict[str, Any]:

@@ -126,9 +126,11 @@ def _asked(uri: str, ask: Callable[[], Answer]) -> Answer:
     for tries_left in (2, 1, 0):
         try:
             return ask()
-        except (FileNotFoundError, AlreadyExistsError):
+        except AlreadyExistsError:
             raise
         except (BaseError, OSError) as error:
+            if isinstance(error, FileNotFoundError) and "NoSuchBucket" not in str(error):
+                raise
             if not tries_left or not was_cut_off(error):
                 raise UnreachableError(uri, reason_of(error)) from error
     raise AssertionError("the last try returns or raises")

@@ -28,6 +28,7 @@ class Plan:
     rows: int | None = None  # how many a look at them counted, where one was needed
     broken: dict[str, int] = field(default_factory=dict)  # rows that do not keep a rule, by its name
     after: tuple[str, ...] = ()  # what is done to the target once the rows have landed
+    notes: tuple[str, ...] = ()  # what a person should know about how storage is reached
 
     def kept(self, rules: Iterable[Expectation]) -> tuple[Kept, ...]:
         """How each rule was kept, where the rows were looked at."""

@@ -115,6 +115,7 @@ def _planned(config: PipelineConfig, spans: Spans, rows: DataFrame) -> Plan:
         steps=tuple(f"{step.type}: {step.describe()}" for step in config.transform),
         write=write,
         after=asked_after(config.load),
+        notes=tuple(note for access in config.accesses() for note in access.notes),
     )
 
 
