@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from deltalake import write_deltalake
+from tests.integration.s3 import lake
 from tests.unit.tables import ROWS
 
 from deltaworks.lake import checkup
@@ -22,10 +23,8 @@ RIGHTS = ["list", "write", "read", "clock", "delete", "conditional put", "log st
 
 def credential(monkeypatch: pytest.MonkeyPatch, s3: S3Server, identity: Identity | None = None) -> None:
     """Put a credential of the server into the environment."""
-    asking = identity or s3.owner
-    given = {"ACCESS_KEY_ID": asking.key, "SECRET_ACCESS_KEY": asking.secret, "ENDPOINT": s3.endpoint}
-    for name, value in given.items():
-        monkeypatch.setenv(f"DELTAWORKS_LAKE__{name}", value)
+    for name, value in lake.credential(s3, identity).items():
+        monkeypatch.setenv(f"DELTAWORKS_LAKE__{name.upper()}", value)
 
 
 def looked_at(cli: Cli, bucket: str, *more: str) -> dict[str, tuple[bool, str]]:

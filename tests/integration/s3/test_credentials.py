@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from tests.integration.s3.lake import credential
 
 import deltaworks
@@ -13,7 +14,6 @@ from deltaworks import MemoryVault
 from deltaworks.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -37,8 +37,6 @@ def copy(lake: Lake, source: str, target: str) -> dict[str, Any]:
 
 
 def test_two_credentials_for_one_bucket_are_refused_by_the_plan(lake: Lake, tmp_path: Path) -> None:
-    import yaml
-
     lake.load([A], "t")
     (tmp_path / "copy.yaml").write_text(yaml.safe_dump(copy(lake, "lake", "other")))
 
@@ -58,7 +56,7 @@ def test_two_names_of_the_same_credential_are_one(lake: Lake) -> None:
 def test_a_second_credential_later_in_the_same_process_is_refused(lake: Lake) -> None:
     lake.load([A], "t")
 
-    with pytest.raises(ConfigError, match="already reaches s3a://.* with another credential than 'other'"):
+    with pytest.raises(ConfigError, match=r"already reaches s3a://.* with another credential than 'other'"):
         deltaworks.run(copy(lake, "other", "other"), spark=lake.spark, vault=both(lake))
 
 
@@ -86,10 +84,9 @@ def test_a_secret_that_became_wrong_fails_until_the_next_right_one(lake: Lake) -
 
 
 @pytest.fixture
-def environment(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def environment(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in lake.s3.options().items():
         monkeypatch.setenv(name, value)
-    yield
 
 
 @pytest.mark.usefixtures("environment")
@@ -113,8 +110,6 @@ def test_what_the_session_was_given_counts_for_delta_rs_too(lake: Lake) -> None:
 
 
 def test_the_endpoint_of_the_credential_wins_and_the_plan_says_so(lake: Lake, tmp_path: Path) -> None:
-    import yaml
-
     lake.load([A], "t")
     pipeline = copy(lake, "lake", "lake")
     for end in ("extract", "load"):
