@@ -12,7 +12,7 @@ demo: setup ## set up everything, then run the demo pipelines
 
 test: setup system-packages ## set up everything, then run all tests with the coverage gates
 	@$(BIN)/python -m pytest --cov --cov-report= tests/unit tests/house
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -p tools.gates --cov --cov-append --cov-report=term \
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -p tools.gates -p tests.canaries --cov --cov-append --cov-report=term \
 		--cov-fail-under=90 tests/integration tests/e2e
 
 check: setup ## format, lint, types, import direction, unit and house tests

@@ -92,7 +92,7 @@ def faults(whole_run: Run, s3: S3Server, bucket: str) -> Iterator[Faults]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one Spark session of this test process."""
     from deltaworks.api import cache_folder
     from deltaworks.spark.session import close_session, open_session
@@ -104,6 +104,10 @@ def spark() -> Iterator[SparkSession]:
         "spark.driver.memory": "3g",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Searched for secrets when the run ends.
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": str(tmp_path_factory.mktemp("events")),
     }
     settings = SparkSettings(
         cache=cache_folder(os.environ), master="local[2]", conf=conf, groups=frozenset({"delta", "s3"})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from deltaworks.spark.java import find_java
+from tests.canaries import new_canary
 from tests.jars import S3PROXY, kept
 from tests.servers.keeper import free_port, require
 
@@ -76,17 +76,12 @@ def _start(run: Run, folder: Path) -> dict[str, object]:
     (folder / "data").mkdir()
     port = free_port()
     endpoint = f"http://127.0.0.1:{port}"
-    canaries = {name: _canary() for name in ("owner", "second", "reader")}
+    canaries = {name: new_canary(run.folder) for name in ("owner", "second", "reader")}
     files = [_properties(folder, endpoint, name, secret) for name, secret in canaries.items()]
     java = [str(find_java().path), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     words = [word for file in files for word in ("--properties", str(file))]
     run.keep([*java, "-jar", str(*kept((S3PROXY,))), *words], folder / "log", port)
     return {"endpoint": endpoint, "secrets": canaries}
-
-
-def _canary() -> str:
-    # Reads differently in a URL, in JSON and in base64, so that a search must know all of them.
-    return f'canary-{secrets.token_hex(8)}/+"%{secrets.token_hex(8)}'
 
 
 def _properties(folder: Path, endpoint: str, identity: str, secret: str) -> Path:

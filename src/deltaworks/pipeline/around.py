@@ -31,6 +31,7 @@ class Around:
         credential = self.vault.get(credential_id) if credential_id else None
         if local_path(uri) is not None:
             return Access()
-        conf = below(self.conf(), "spark.hadoop.")
+        said = self.conf()
+        conf = {name: value for name, value in said.items() if name.startswith("fs.")} | below(said, "spark.hadoop.")
         sources = Sources(credential=credential, options=options, conf=conf, environment=self.environment)
         return access_to(uri, sources)

@@ -137,8 +137,20 @@ def close_session(spark: SparkSession) -> None:
 
 
 def given_conf(spark: SparkSession) -> dict[str, str]:
-    """The configuration a session was given, its context's included."""
-    return dict(spark.conf.getAll)
+    """The configuration a session was given, its context's included, and what its owner told Hadoop directly."""
+    return _told_hadoop(spark) | dict(spark.conf.getAll)
+
+
+def _told_hadoop(spark: SparkSession) -> dict[str, str]:
+    if is_remote(spark):
+        return {}
+    conf = cast("Any", spark)._jsc.hadoopConfiguration()
+    found = {f"fs.s3a.{name}": conf.get(f"fs.s3a.{name}") for name in _S3A}
+    # Hadoop's own default, false, is nobody's word.
+    return {name: value for name, value in found.items() if value and value != "false"}
+
+
+_S3A = ("endpoint", "endpoint.region", "access.key", "secret.key", "session.token", "path.style.access")
 
 
 def _silent(_: JarProgress) -> None:

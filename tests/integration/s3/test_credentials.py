@@ -97,13 +97,30 @@ def test_without_a_credential_the_environment_is_asked_for_both_engines(lake: La
     assert deltaworks.load(lake.spark.range(3), load, "Append").version == 1
 
 
+def told(lake: Lake) -> dict[str, str]:
+    return {"endpoint": lake.s3.endpoint, "access.key": lake.s3.owner.key, "secret.key": lake.s3.owner.secret}
+
+
 def test_what_the_session_was_given_counts_for_delta_rs_too(lake: Lake) -> None:
     session = lake.spark.newSession()
-    given = {"endpoint": lake.s3.endpoint, "access.key": lake.s3.owner.key, "secret.key": lake.s3.owner.secret}
-    for name, value in given.items():
-        session.conf.set(f"spark.hadoop.fs.s3a.bucket.{lake.bucket}.{name}", value)
+    for name, value in told(lake).items():
+        session.conf.set(f"fs.s3a.bucket.{lake.bucket}.{name}", value)
 
     result = deltaworks.load(session.range(3), {"sinkType": "DeltaLake", "path": lake.uri("t")}, "Append")
+
+    assert result.success, result.error
+    assert lake.table("t").rows == 3
+
+
+def test_what_hadoop_was_told_counts_for_delta_rs_too(lake: Lake) -> None:
+    hadoop: Any = lake.spark._jsc.hadoopConfiguration()
+    for name, value in told(lake).items():
+        hadoop.set(f"fs.s3a.{name}", value)
+    try:
+        result = deltaworks.load(lake.spark.range(3), {"sinkType": "DeltaLake", "path": lake.uri("t")}, "Append")
+    finally:
+        for name in told(lake):
+            hadoop.unset(f"fs.s3a.{name}")
 
     assert result.success, result.error
     assert lake.table("t").rows == 3

@@ -20,6 +20,7 @@ def test_a_plan_is_plain_json() -> None:
         "mode": "Append",
         "reads": "csv files in.csv",
         "inputs": {},
+        "notes": [],
         "rows": None,
         "broken": {},
         "after": [],
