@@ -16,6 +16,7 @@ from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Step
 from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.vaults import AnyVault
 from deltaworks.spark.conflicts import REACTIONS, Conflict, Reaction
@@ -66,6 +67,7 @@ def pipeline_page() -> str:
         "## The project file\n\n`deltaworks.yaml`, found in the folder of a pipeline file or above it.\n",
         _table("deltaworks.yaml", ProjectConfig),
         _table("an environment", Environment),
+        _table("`runs`, where it is more than a path", RunsPlace),
         *(_table(f"`vault` of type `{_tag(model)}`", model) for model in members(AnyVault)),
         _example(examples.PROJECT),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +19,14 @@ from deltaworks.lake.after import After
 from deltaworks.lake.expectation import Expectation
 from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
+from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.vaults import AnyVault
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
 from deltaworks.spark.transforms.aggregation import Aggregation
+from tests.integration.s3.lake import credential
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.model import FileModel
     from deltaworks.runs.result import RunResult
+    from tests.servers.s3 import S3Server
 
 # Each with the rows it inserts, in the order they run: some read what others have written.
 EXAMPLES = {
@@ -59,6 +63,8 @@ EXAMPLES = {
     "upsert-trusted": 0,
     "to-name": 2,
     "from-name": 2,
+    "to-s3": 2,
+    "to-s3-alone": 2,
 }
 NOT_YET = {"incremental"}  # accepted by the format, refused by a run
 PAGES = sorted(docs.ROOT.glob("docs/**/*.md"))
@@ -90,14 +96,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def results(spark: SparkSession, folder: Path) -> Iterator[dict[str, RunResult]]:
-    vault = deltaworks.MemoryVault({"lake": {"secret": "not needed for a local table"}})
+def results(spark: SparkSession, folder: Path, s3: S3Server) -> Iterator[dict[str, RunResult]]:
+    vault = deltaworks.MemoryVault({"lake": {"secret": "not needed for a local table"}, "s3": credential(s3)})
+    bucket = s3.bucket(f"docs-{uuid.uuid4().hex[:12]}")
     spark.sql(f"CREATE SCHEMA shop LOCATION '{folder}/shop'")
 
     def run(name: str) -> RunResult:
         made = (folder / "tables/orders").exists()
         when = deltaworks.open_table(folder / "tables/orders").log.times()[0] if made else datetime.now(UTC)
-        return deltaworks.run(folder / f"{name}.yaml", spark=spark, vault=vault, variables={"WHEN": when.isoformat()})
+        variables = {"WHEN": when.isoformat(), "BUCKET": bucket}
+        return deltaworks.run(folder / f"{name}.yaml", spark=spark, vault=vault, variables=variables)
 
     yield {name: run(name) for name in EXAMPLES}
     spark.sql("DROP SCHEMA shop CASCADE")
@@ -154,6 +162,7 @@ def test_every_key_is_in_the_reference_and_has_an_example() -> None:
         SparkConfig,
         ProjectConfig,
         Environment,
+        RunsPlace,
         Aggregation,
         Expectation,
         After,
