@@ -33,6 +33,7 @@ def spark() -> Iterator[SparkSession]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
-    session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf))
+    groups = frozenset({"delta", "avro"})
+    session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf, groups=groups))
     yield session
     close_session(session)

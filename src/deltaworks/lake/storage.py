@@ -83,6 +83,20 @@ class Folder:
         with _reached(self.uri), self.files.open_input_stream(name) as stream:
             return stream.read().decode("utf-8")  # type: ignore[no-any-return]
 
+    def all_names(self) -> list[str]:
+        """The files in this folder and in all below it, each by its path from here."""
+        from pyarrow import fs
+
+        with _reached(self.uri):
+            found = self.files.get_file_info(fs.FileSelector("", allow_not_found=True, recursive=True))
+        return sorted(info.path for info in found if info.type == fs.FileType.File)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove these files."""
+        with _reached(self.uri):
+            for name in names:
+                self.files.delete_file(name)
+
 
 def remove_folder(uri: str, storage_options: Mapping[str, str] | None = None) -> None:
     """Remove a folder and all that is in it; one that is not there is fine."""

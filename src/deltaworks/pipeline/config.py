@@ -14,7 +14,7 @@ from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
 from deltaworks.pipeline.variables import filled
 from deltaworks.spark.sinks import AnySink, Sink
-from deltaworks.spark.sources import AnySource
+from deltaworks.spark.sources import AnySource, Source
 from deltaworks.spark.transforms import AnyTransform
 
 if TYPE_CHECKING:
@@ -118,12 +118,19 @@ class PipelineConfig(FileModel):
 
     def names_tables(self) -> bool:
         """Whether it needs a catalog."""
-        return any(getattr(end, "table", None) for end in (self.extract, *self.inputs.values(), self.load))
+        return any(getattr(end, "table", None) for end in self._ends)
 
     def credential_ids(self) -> frozenset[str]:
         """The credentials this pipeline names."""
-        ends = (self.extract, *self.inputs.values(), self.load)
-        return frozenset(end.credential_id for end in ends if end.credential_id)
+        return frozenset(end.credential_id for end in self._ends if end.credential_id)
+
+    def jar_groups(self) -> frozenset[str]:
+        """The groups of jars that its ends need beyond those of Delta."""
+        return frozenset[str]().union(*(end.jar_groups for end in self._ends))
+
+    @property
+    def _ends(self) -> tuple[Source | Sink, ...]:
+        return (self.extract, *self.inputs.values(), self.load)
 
 
 class ExtractPart(FileModel):

@@ -139,6 +139,7 @@ class Workspace:
             master=self.spark.master or next((level.master for level in levels if level.master), "local[*]"),
             conf={**conf, **self.spark.conf},
             jars=next((level.jars for level in levels if level.jars), "managed"),
+            groups=frozenset({"delta"}) | config.jar_groups(),
             cache=self.spark.cache,
             java_home=self.spark.java_home,
             ivy_settings=self.spark.ivy_settings,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from deltaworks.lake.globs import escaped
 from deltaworks.lake.storage import Folder, UnreachableError, remove_folder
 
 if TYPE_CHECKING:
@@ -30,18 +31,17 @@ class Batch:
 @contextmanager
 def staged(rows: DataFrame, folder: str, run_id: str) -> Iterator[DataFrame]:
     """Keep the rows in files while they are looked at more than once, so that each look sees the same rows."""
-    _remove_left(folder, run_id)
+    remove_left(folder, run_id)
     try:
         rows.write.mode("errorifexists").parquet(folder)
         # A path to read is a pattern, unlike one to write.
-        pattern = re.sub(r"([\\{}\[\]*?])", r"\\\1", folder)
-        yield rows.sparkSession.read.schema(rows.schema).parquet(pattern)
+        yield rows.sparkSession.read.schema(rows.schema).parquet(escaped(folder))
     finally:
         with suppress(UnreachableError):  # what landed counts, and a later load removes what is left
             remove_folder(folder)
 
 
-def _remove_left(folder: str, run_id: str) -> None:
+def remove_left(folder: str, run_id: str) -> None:
     """Remove what runs that were killed long ago left in the same place."""
     parent, _, own = folder.rpartition("/")
     with suppress(UnreachableError):

@@ -23,11 +23,12 @@ class SharedSession:
         self._settings: SparkSettings | None = None
 
     def get(self, settings: SparkSettings, on_jar: Callable[[JarProgress], None] | None = None) -> SparkSession:
-        """The session for these settings."""
-        if self.spark is None or self._settings != settings:
+        """The session for these settings; one that has more jars serves as well."""
+        wanted = settings.with_jars_of(self._settings) if self._settings else settings
+        if self.spark is None or self._settings != wanted:
             self.stop()
-            self.spark = open_session(settings, progress=on_jar)
-            self._settings = settings
+            self.spark = open_session(wanted, progress=on_jar)
+            self._settings = wanted
         return self.spark
 
     def went_well(self) -> None:

@@ -117,3 +117,20 @@ def test_a_folder_is_removed_with_all_that_is_in_it(tmp_path: Path) -> None:
     remove_folder(str(tmp_path / "a"))
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_all_files_are_listed_however_deep_and_some_are_removed(tmp_path: Path) -> None:
+    for name in ("a", "p=a b/50%.csv", "p=a b/q/c"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    folder = Folder.of(str(tmp_path))
+
+    assert folder.all_names() == ["a", "p=a b/50%.csv", "p=a b/q/c"]
+    folder.remove(["a", "p=a b/50%.csv"])
+    assert folder.all_names() == ["p=a b/q/c"]
+    assert Folder.of(str(tmp_path / "nothing")).all_names() == Folder.of("memory:///orders").all_names() == []
+
+
+def test_storage_that_does_not_answer_is_not_taken_for_an_empty_folder() -> None:
+    with pytest.raises(SetupError, match="Connection refused"):
+        Folder.of("s3://bucket/orders", NOBODY).all_names()
