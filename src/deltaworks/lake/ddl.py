@@ -34,7 +34,7 @@ PLAIN = {
 DECIMAL = ("decimal", "dec", "numeric")
 SIZED = ("char", "character", "varchar")  # of any length: files keep no lengths
 NESTED = ("array", "map", "struct")
-_TOKEN = re.compile(r"\s+|--[^\n]*|(`(?:[^`]|``)+`|'(?:[^'\\]|\\.)*'|\w+|[<>(),:])", re.DOTALL)
+_TOKEN = re.compile(r"\s+|--[^\n]*|(`(?:[^`]|``)+`|'(?:[^'\\]|\\.|'')*'|\w+|[<>(),:])", re.DOTALL)
 
 
 class SchemaTextError(ConfigError):
@@ -123,7 +123,7 @@ class _Reader:
         nullable = not self.has("not", "null")
         metadata = {}
         if self.has("comment"):
-            metadata = {"comment": re.sub(r"\\(.)", r"\1", self._word("a comment")[1:-1])}
+            metadata = {"comment": re.sub(r"\\(.)|'(')", r"\1\2", self._word("a comment")[1:-1])}
         return {"name": name, "type": kind, "nullable": nullable, "metadata": metadata}
 
     def _name(self) -> str:

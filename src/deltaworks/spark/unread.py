@@ -47,7 +47,7 @@ def unread(messages: Sequence[str], where: str) -> DeltaworksError | None:
     return None if found is None else _of_file(_shown(found[1]), messages, where)
 
 
-_READING = re.compile(r"\[FAILED_READ_FILE\S*\] Encountered error while reading file (.+?)\.(?:\s|$)")
+_READING = re.compile(r"(?:Encountered error while reading file|^Could not read file:) (.+?)(?:\.\s|\.?$)")
 _HEADER = re.compile(r"CSV header does not conform to the schema\.\s+Header: (.*)\s+Schema: (.*)")
 _LENGTHS = re.compile(r"Header length: (\d+), schema size: (\d+)")
 

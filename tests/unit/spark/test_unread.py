@@ -54,6 +54,11 @@ def told(*messages: str) -> DeltaworksError:
             "load: s3a://b/a b.csv is gone since the files were listed.",
         ),
         ((READING, "Not an Avro data file"), RunError, "load: /in/a b.csv cannot be read: Not an Avro data file"),
+        (
+            ("Could not read file: file:/in/a.b", "Not an Avro data file"),
+            RunError,
+            "load: /in/a.b cannot be read: Not an Avro data file",
+        ),
         ((READING, "x" * 5000), RunError, f"load: /in/a b.csv cannot be read: {'x' * 299}…"),
     ],
 )
