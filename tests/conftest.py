@@ -109,9 +109,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": str(tmp_path_factory.mktemp("events")),
     }
-    settings = SparkSettings(
-        cache=cache_folder(os.environ), master="local[2]", conf=conf, groups=frozenset({"delta", "s3"})
-    )
-    session = open_session(settings)
+    groups = frozenset({"delta", "s3", "avro"})
+    session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf, groups=groups))
     yield session
     close_session(session)

@@ -87,10 +87,12 @@ def plan(
 
 def extract(config: Mapping[str, Any], *, spark: SparkSession, vault: CredentialVault | None = None) -> DataFrame:
     """The rows of a source, given as the `extract` part of a pipeline file."""
-    source = checked(ExtractPart, Document({"extract": dict(config)})).extract.located(_around(spark, vault))
-    grant(spark, [source.access])
-    span: Any = source.fixed()  # each source knows its own kind
-    return source.read(spark, span)
+    part = checked(ExtractPart, Document({"extract": dict(config)}))
+    with explained("extract"):
+        source = part.extract.located(_around(spark, vault))
+        grant(spark, [source.access])
+        span: Any = source.fixed()  # each source knows its own kind
+        return source.read(spark, span)
 
 
 def load(

@@ -63,6 +63,9 @@ EXAMPLES = {
     "upsert-trusted": 0,
     "to-name": 2,
     "from-name": 2,
+    "csv-to-avro": 3,
+    "promised": 3,
+    "bad-records": 2,
     "to-s3": 2,
     "to-s3-alone": 2,
 }
@@ -87,6 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '{"id": 1, "customer": "ann", "amount": 8.0, "at": "2024-01-03T00:00:00Z"}\n'
         '{"id": 4, "customer": "dan", "amount": 9.0, "at": "2024-01-03T00:00:00Z"}\n'
     )
+    (found / "in/readings.csv").write_text("sensor,value\na,1.5\nb,warm\nc,2.5\n")
     (found / "in/customers.json").write_text('{"customer": "ann", "country": "de", "since": "2023-01-01"}\n')
     (found / "in/messages.json").write_text(
         """{"body": "{'id': 1, 'at': '31.12.2024', 'items': ['a', 'b']}", "tags": "{'x': 1}"}\n"""
@@ -127,6 +131,8 @@ def test_the_examples_do_what_their_first_lines_say(results: dict[str, RunResult
     assert (loads["upsert-columns"].rows_updated, loads["upsert-columns"].rows_superseded) == (1, 1)
     assert (loads["overwrite-schema"].rows_deleted, loads["replace-partitions"].rows_deleted) == (2, 1)
     assert (loads["replace-where"].rows_deleted, loads["upsert-trusted"].rows_updated) == (1, 2)
+    assert loads["bad-records"].rows_set_aside == 1
+    assert len(list(folder.glob("files/orders/ordered=2024-01-0[12]/*.zstandard.avro"))) == 2
     assert archive.properties["delta.logRetentionDuration"] == "interval 60 days"
     assert (archive.rows, deltaworks.open_table(folder / "tables/current").rows) == (2, 2)
 

@@ -22,11 +22,14 @@ from deltaworks.errors import (
     StoppedError,
     did_you_mean,
 )
+from deltaworks.lake.ddl import SchemaTextError
 from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.feed import FeedVacuumedError, NoFeedError, NothingBetweenError, OutsideFeedError
 from deltaworks.lake.feed_columns import ColumnsChangedError
+from deltaworks.lake.globs import NoPatternError
 from deltaworks.lake.log import DamagedLogError, Log
 from deltaworks.lake.remains import VacuumedError
+from deltaworks.lake.schema_file import SchemaFileError
 from deltaworks.lake.storage import NowhereError, UnreachableError
 from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
 from deltaworks.lake.travel import NoVersionThenError, instant
@@ -37,6 +40,8 @@ from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
 from deltaworks.spark.sinks.delta_keys import DuplicateKeysError, NullKeysError
+from deltaworks.spark.sources.files_read import NothingToReadError
+from deltaworks.spark.unread import BadRecordError, HeaderError
 from deltaworks.vault import CredentialNotFoundError
 from deltaworks.vault.file import NoVaultError, WrongKeyError
 from deltaworks.vault.private import OpenToOthersError
@@ -86,6 +91,12 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         NullKeysError(3, ["id"]),
         DuplicateKeysError(2, [("1", 2)]),
         WriteConflictError("Too late.", hint="Again.", conflict=Conflict.APPEND),
+        NoPatternError("a[", "`[` has no `]`"),
+        SchemaTextError("'it' is no type"),
+        SchemaFileError("a.ddl", "it is not there", hint="Check it."),
+        NothingToReadError("in"),
+        BadRecordError("in.csv", "1,2", where="load"),
+        HeaderError("in.csv", "b, a instead of a, b", where="load"),
     ]
 
 

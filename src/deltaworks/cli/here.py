@@ -6,13 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from deltaworks.cli.ask import typed
 from deltaworks.errors import ConfigError
-from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.document import read_document
 from deltaworks.pipeline.project import Project, check_pipeline, find_project
-from deltaworks.pipeline.records import RunsPlace, run_folder
-from deltaworks.pipeline.vaults import VaultEdge, vault_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +31,8 @@ def project_of(file: Path, environment: str | None) -> Project:
 
 def runs_here(runs: str | None) -> RunFolder:
     """The run records of the project here, or those in another place."""
+    from deltaworks.pipeline.records import RunsPlace, run_folder
+
     place = project_here(None).runs
     if runs is not None and runs.rstrip("/") != place.path:
         place = RunsPlace(path=runs)
@@ -43,11 +41,16 @@ def runs_here(runs: str | None) -> RunFolder:
 
 def vault_here() -> CredentialVault:
     """The vault of the project here."""
+    from deltaworks.cli.ask import typed
+    from deltaworks.pipeline.vaults import VaultEdge, vault_for
+
     return vault_for(project_here(None).vault, VaultEdge(variables=os.environ, typed=typed))
 
 
 def access_here(uri: str, credential_id: str | None) -> Access:
     """The way to the storage of a URI, with a credential of the project here or by the environment."""
+    from deltaworks.pipeline.around import Around
+
     return Around(session=_no_session, vault=vault_here(), environment=os.environ).access_to(uri, credential_id, {})
 
 

@@ -60,6 +60,10 @@ class Folder(ABC):
         """Put a file there if none has that name; says whether it did."""
 
     @abstractmethod
+    def copy(self, name: str, target: str) -> None:
+        """Put what is in one file into another, there or not, without fetching it where storage can."""
+
+    @abstractmethod
     def remove(self, name: str) -> None:
         """Remove a file; one that is not there is fine."""
 

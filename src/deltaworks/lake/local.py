@@ -89,6 +89,10 @@ class LocalFolder(Folder):
             draft.write_bytes(content)
         return draft
 
+    def copy(self, name: str, target: str) -> None:
+        """Put what is in one file into another, there or not."""
+        self.write(target, self.read(name))
+
     def remove(self, name: str) -> None:
         """Remove a file; one that is not there is fine."""
         with reached(self.uri):

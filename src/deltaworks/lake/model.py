@@ -23,8 +23,9 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from deltaworks.errors import did_you_mean
+from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.descriptions import descriptions
+from deltaworks.lake.globs import check_pattern, escaped
 from deltaworks.lake.storage import one_spelling
 
 if TYPE_CHECKING:
@@ -196,11 +197,24 @@ class FromText:
 
 
 def _resolved(path: str, info: ValidationInfo) -> str:
+    return _below((info.context or {}).get("folder"), path)
+
+
+def _resolved_pattern(path: str, info: ValidationInfo) -> str:
+    folder = (info.context or {}).get("folder")
+    try:
+        check_pattern(path)
+    except ConfigError as error:
+        raise problem(str(error).rstrip("."), error.hint) from None
+    # Only what the file says is a pattern, not the folder it happens to be in.
+    return _below(None if folder is None else Path(escaped(str(folder))), path)
+
+
+def _below(folder: Path | None, path: str) -> str:
     if not path.strip() or "\0" in path:
         raise problem(f"{path!r} is not a path", "Write a path or a URI; is a variable in it empty?")
     if "://" in path or path.startswith("file:"):
         return one_spelling(path)
-    folder = (info.context or {}).get("folder")
     return str(_expanded(path) if folder is None else folder / _expanded(path))
 
 
@@ -225,3 +239,5 @@ Columns = Annotated[tuple[str, ...], BeforeValidator(_columns), WithJsonSchema(_
 """`["id", "date"]`, the same as text, or one bare name."""
 Location = Annotated[str, AfterValidator(_resolved)]
 """A path or URI; a relative path starts at the folder of the file it stands in."""
+Pattern = Annotated[str, AfterValidator(_resolved_pattern)]
+"""A path to read, or a pattern that means several; a relative one starts at the folder of the file it stands in."""

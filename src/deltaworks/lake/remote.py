@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Credential, S3CredentialProvider
 
 Answer = TypeVar("Answer")
+LARGEST_COPY = 5 << 30  # what S3 copies by one request
 _AT_ONCE = 16  # requests on their way
 
 
@@ -97,6 +98,16 @@ class RemoteFolder(Folder):
         except AlreadyExistsError:
             return False
         return True
+
+    def copy(self, name: str, target: str) -> None:
+        """Put what is in one file into another, there or not; storage copies what is not too large for that."""
+        import obstore
+
+        def fetched() -> None:
+            obstore.put(self.store, target, obstore.get(self.store, name))
+
+        large = _asked(self.uri, lambda: obstore.head(self.store, name))["size"] > LARGEST_COPY
+        _asked(self.uri, fetched if large else lambda: obstore.copy(self.store, name, target))
 
     def remove(self, name: str) -> None:
         """Remove a file; one that is not there is fine."""

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from deltaworks.lake.folder import folder_at
+from deltaworks.lake.globs import escaped
 from deltaworks.lake.storage import UnreachableError
 
 if TYPE_CHECKING:
@@ -33,18 +34,23 @@ class Batch:
 @contextmanager
 def staged(rows: DataFrame, folder: str, run_id: str, access: Access) -> Iterator[DataFrame]:
     """Keep the rows in files while they are looked at more than once, so that each look sees the same rows."""
+    around, own = left_clean(folder, run_id, access)
+    try:
+        rows.write.mode("errorifexists").parquet(folder)
+        # A path to read is a pattern, unlike one to write.
+        yield rows.sparkSession.read.schema(rows.schema).parquet(escaped(folder))
+    finally:
+        with suppress(UnreachableError):  # what landed counts, and a later load removes what is left
+            around.remove_folder(own)
+
+
+def left_clean(folder: str, run_id: str, access: Access) -> tuple[Folder, str]:
+    """Remove what runs that were killed long ago left in the same place; the folder around it, and its name there."""
     parent, _, own = folder.rpartition("/")
     around = folder_at(parent, access)
     with suppress(UnreachableError):
         _remove_left(around, own, run_id)
-    try:
-        rows.write.mode("errorifexists").parquet(folder)
-        # A path to read is a pattern, unlike one to write.
-        pattern = re.sub(r"([\\{}\[\]*?])", r"\\\1", folder)
-        yield rows.sparkSession.read.schema(rows.schema).parquet(pattern)
-    finally:
-        with suppress(UnreachableError):  # what landed counts, and a later load removes what is left
-            around.remove_folder(own)
+    return around, own
 
 
 def _remove_left(around: Folder, own: str, run_id: str) -> None:

@@ -12,6 +12,8 @@ from deltaworks.lake.storage import one_spelling
 from deltaworks.vault.storage import Access, is_storage_option
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from deltaworks.spark.surroundings import Surroundings
 
 
@@ -57,6 +59,17 @@ class Connector(Step, ABC):
     def storage_options(self) -> dict[str, str]:
         """The options of the storage."""
         return {key: spelled(value) for key, value in self.options.items() if is_storage_option(key)}
+
+    def option(self, name: str) -> str | None:
+        """One option as Spark finds it, which ignores case; none where it is not given."""
+        found = {key.lower(): value for key, value in self.spark_options().items()}
+        return found.get(name.lower())
+
+
+def unless_said(defaults: Mapping[str, str], said: Mapping[str, str]) -> dict[str, str]:
+    """Options with what counts where nothing is said; case does not count."""
+    names = {name.lower() for name in said}
+    return {name: value for name, value in defaults.items() if name.lower() not in names} | dict(said)
 
 
 def spelled(value: object) -> str:

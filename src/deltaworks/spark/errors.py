@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
 from deltaworks.lake.storage import advice
 from deltaworks.spark.conflicts import WriteConflictError, conflict_of
+from deltaworks.spark.unread import unread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,9 +46,8 @@ def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> D
     if not isinstance(error, PySparkException | Py4JError):
         return None
     story = _Story.of(error)
-    if conflict := conflict_of(story.kind, story.condition):
-        said = f"{where}: another writer was faster: {story.line}"
-        return WriteConflictError(said, hint="Run it again.", conflict=conflict)
+    if (known := _conflict(story, where) or unread(story.messages, where)) is not None:
+        return known
     if story.condition.startswith("UNRESOLVED_COLUMN") and columns:
         return ColumnNotFoundError(story.parameter("objectName"), columns, where=where)
     if story.condition in _TOLD:
@@ -70,13 +70,21 @@ def _of_spark(story: _Story, where: str) -> DeltaworksError:
     return RunError(f"{where}: {story.line}", hint="The table is as it was; mend the cause and run again.")
 
 
+def _conflict(story: _Story, where: str) -> WriteConflictError | None:
+    conflict = conflict_of(story.kind, story.condition)
+    if conflict is None:
+        return None
+    said = f"{where}: another writer was faster: {story.line}"
+    return WriteConflictError(said, hint="Run it again.", conflict=conflict)
+
+
 class _Story:
     """What a Spark exception says, however it was wrapped."""
 
-    def __init__(self, message: str, kind: str, condition: str, parameters: dict[str, str]) -> None:
-        self.message = message
+    def __init__(self, messages: tuple[str, ...], kind: str, condition: str, parameters: dict[str, str]) -> None:
+        self.messages = messages  # the cause last
         self.kind = kind
-        self.condition = condition or _condition(message)
+        self.condition = condition or _condition(messages[-1])
         self._parameters = parameters
 
     @classmethod
@@ -88,13 +96,19 @@ class _Story:
             return cls.of(error.__context__)
         if isinstance(error, PySparkException):
             parameters = error.getMessageParameters() or {}
-            message = _root_message(error) or str(error)
-            return cls(message, type(error).__name__, error.getCondition() or "", dict(parameters))
+            messages = _messages(getattr(error, "_origin", None))
+            if len(messages) < 2:  # without a cause PySpark words it better
+                messages = (str(error),)
+            return cls(messages, type(error).__name__, error.getCondition() or "", dict(parameters))
         java = getattr(error, "java_exception", None)
         if java is None:
-            return cls(str(error), type(error).__name__, "", {})
-        root = _root(java)
-        return cls(str(root.getMessage() or root.toString()), java.getClass().getName(), "", {})
+            return cls((str(error),), type(error).__name__, "", {})
+        return cls(_messages(java), java.getClass().getName(), "", {})
+
+    @property
+    def message(self) -> str:
+        """What the innermost cause says: "Job aborted" says nothing."""
+        return self.messages[-1]
 
     @property
     def line(self) -> str:
@@ -130,18 +144,12 @@ def _condition(message: str) -> str:
     return found[1] if found else ""
 
 
-def _root(java: Any) -> Any:
-    while java.getCause() is not None:
+def _messages(java: Any) -> tuple[str, ...]:
+    found = []
+    while java is not None:
+        found.append(str(java.getMessage() or java.toString()))
         java = java.getCause()
-    return java
-
-
-def _root_message(error: Any) -> str:
-    """The innermost cause of a captured exception: "Job aborted" says nothing, its cause does."""
-    origin = getattr(error, "_origin", None)
-    if origin is None or origin.getCause() is None:
-        return ""
-    return str(_root(origin).getMessage() or "")
+    return tuple(found)
 
 
 _PLACED = re.compile(r"(extract|inputs|transform|expect|load)\b\S*( \w+)?: ")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,3 +42,8 @@ class SparkSettings:
         """True when the driver's JVM can be started without spark-submit, which costs a second JVM and two shells."""
         simple = self.local or self.master.startswith("spark://")
         return simple and self.jars == "managed" and not any(key.startswith(SUBMIT_KEYS) for key in self.conf)
+
+    def with_jars_of(self, other: Self) -> Self:
+        """These settings and the jars of others, where that is all they differ in: one session can serve both."""
+        same = replace(other, groups=self.groups) == self
+        return replace(self, groups=self.groups | other.groups) if same else self

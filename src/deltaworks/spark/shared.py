@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deltaworks.spark.session import close_session, open_session, prepare_next
@@ -24,17 +23,13 @@ class SharedSession:
         self._settings: SparkSettings | None = None
 
     def get(self, settings: SparkSettings, on_jar: Callable[[JarProgress], None] | None = None) -> SparkSession:
-        """The session for these settings."""
-        if self.spark is None or not self._serves(settings):
+        """The session for these settings; one that has more jars serves as well."""
+        wanted = settings.with_jars_of(self._settings) if self._settings else settings
+        if self.spark is None or self._settings != wanted:
             self.stop()
-            self.spark = open_session(settings, progress=on_jar)
-            self._settings = settings
+            self.spark = open_session(wanted, progress=on_jar)
+            self._settings = wanted
         return self.spark
-
-    def _serves(self, wanted: SparkSettings) -> bool:
-        """Whether what is open has all that is wanted; more jars do no harm."""
-        have = self._settings
-        return have is not None and have.groups >= wanted.groups and have == replace(wanted, groups=have.groups)
 
     def went_well(self) -> None:
         """After a success: let the next start be faster."""

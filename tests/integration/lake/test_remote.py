@@ -11,6 +11,7 @@ from tests.unit.tables import ROWS
 
 from deltaworks import open_table
 from deltaworks.errors import DeltaworksError, SetupError
+from deltaworks.lake import remote
 from deltaworks.lake.folder import Folder, folder_at
 from deltaworks.lake.log import Log
 from deltaworks.lake.proofs import A_DAY, Proofs, creates_once
@@ -63,6 +64,15 @@ def test_files_and_folders_are_removed(filled: Folder) -> None:
     filled.remove_folder("log")
 
     assert filled.files() == ["p=a b/x%20y", "p=ü#?/z"]
+
+
+@pytest.mark.parametrize("largest", [remote.LARGEST_COPY, 0], ids=["by storage", "by us"])
+def test_a_file_is_copied(filled: Folder, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "LARGEST_COPY", largest)
+
+    filled.copy("p=a b/x%20y", "p=ü#?/copy")
+
+    assert filled.text("p=ü#?/copy") == "p=a b/x%20y"
 
 
 def test_the_time_is_the_servers(folder: Folder) -> None:

@@ -34,6 +34,18 @@ def test_several_files_are_checked_at_once(cli: Cli, tmp_path: Path) -> None:
         ("a: 1\na: 2\n", "bad.yaml:2:1: the key 'a' stands here twice."),
         (TEXT.replace("File", "Fil"), "bad.yaml:3: extract: sourceType 'Fil' is not known."),
         (TEXT.replace("Append", "Upsert"), "bad.yaml:7: load: Upsert needs mergeKeys."),
+        (
+            TEXT.replace("in.csv", "in.csv\n    schema: id BIGNT"),
+            "bad.yaml:7: extract.connectionParams.schema: 'BIGNT' is no type.",
+        ),
+        (
+            TEXT.replace("in.csv", "'in[.csv'"),
+            "bad.yaml:6: extract.connectionParams.path: 'in[.csv' is no pattern: `[` has no `]`.",
+        ),
+        (
+            TEXT.replace("DeltaLake", "File").replace("out", "out\n    format: json\n    compression: gzp"),
+            "bad.yaml:12: load.connectionParams.compression: json files cannot be compressed with 'gzp'.",
+        ),
         (TEXT.replace("in.csv", "${NOBODY_SETS_THIS}"), "bad.yaml:6: the variable NOBODY_SETS_THIS is not set."),
     ],
 )
@@ -46,6 +58,21 @@ def test_a_bad_file_is_two_lines_and_exit_code_2(cli: Cli, tmp_path: Path, text:
     assert outcome.code == 2
     assert error == f"Error: {message}"
     assert hint.startswith("Hint: ")
+
+
+def test_a_schema_beside_the_pipeline_file_is_checked_with_it(cli: Cli, tmp_path: Path) -> None:
+    text = TEXT.replace("in.csv", "in.csv\n    schemaName: columns/orders.ddl")
+    (tmp_path / "pipelines/columns").mkdir(parents=True)
+    saved(tmp_path / "pipelines", text)
+
+    saved(tmp_path / "pipelines/columns", "id BIGINT", "orders.ddl")
+    assert cli("validate", "pipelines/orders.yaml").code == 0
+    saved(tmp_path / "pipelines/columns", "id BIGNT", "orders.ddl")
+    outcome = cli("validate", "pipelines/orders.yaml")
+
+    assert outcome.code == 2
+    assert outcome.out.startswith("Error: orders.yaml:7: extract.connectionParams.schemaName: The schema file ")
+    assert "'BIGNT' is no type" in outcome.out
 
 
 def test_every_problem_of_every_file_is_told(cli: Cli, tmp_path: Path) -> None:

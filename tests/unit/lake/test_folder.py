@@ -73,6 +73,14 @@ def test_a_file_is_removed_once_and_again(filled: Folder) -> None:
     assert filled.names("log") == ["1.json", "3.json"]
 
 
+def test_a_file_is_copied(filled: Folder) -> None:
+    filled.write("new", b"new")
+    filled.copy("new", "deep/er")
+    filled.copy("new", "top")
+
+    assert [filled.read(name) for name in ("new", "deep/er", "top")] == [b"new"] * 3
+
+
 def test_a_folder_is_removed_with_all_that_is_in_it(filled: Folder) -> None:
     filled.remove_folder("log")
     filled.remove_folder("log")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import Field, TypeAdapter, ValidationError
 
-from deltaworks.lake.model import Bytes, Columns, FileModel, Flag, FromText, Location, Step, Whole
+from deltaworks.lake.model import Bytes, Columns, FileModel, Flag, FromText, Location, Pattern, Step, Whole
 
 NAMES = st.text(min_size=1).filter(lambda name: "," not in name and not name.lstrip().startswith(("[", "{")))
 
@@ -163,6 +163,25 @@ def test_an_object_may_be_spelled_as_text() -> None:
 )
 def test_a_relative_path_starts_at_the_folder_of_its_file(given: str, expected: str) -> None:
     assert part(place=given).place == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("in/*.csv", "/f\\[1\\]/in/*.csv"),
+        ("/in/{a,b}.csv", "/in/{a,b}.csv"),
+        ("s3a://bucket/in/*.csv", "s3a://bucket/in/*.csv"),
+    ],
+)
+def test_the_folder_of_a_file_is_no_part_of_a_pattern_in_it(given: str, expected: str) -> None:
+    found = TypeAdapter(Pattern).validate_python(given, context={"folder": Path("/f[1]")})
+
+    assert found == expected
+
+
+def test_a_pattern_that_means_nothing_is_refused() -> None:
+    with pytest.raises(ValidationError, match="is no pattern"):
+        TypeAdapter(Pattern).validate_python("in/[a")
 
 
 def test_without_a_file_a_relative_path_stays() -> None:

@@ -98,6 +98,17 @@ def test_jars_may_be_the_platforms(space: Workspace) -> None:
     assert replace(space, project=project).settings(config()).jars == "provided"
 
 
+def test_a_session_has_the_jars_that_the_ends_of_the_pipeline_need(space: Workspace) -> None:
+    avro = {"sourceType": "File", "connectionParams": {"format": "avro", "path": "in"}}
+    sink = {"sinkType": "File", "connectionParams": {"format": "avro", "path": "out"}}
+
+    for found in (config(pipeline(extract=avro)), config(pipeline(inputs={"x": avro})), config(pipeline(load=sink))):
+        assert found.jar_groups() == {"avro"}
+        assert space.settings(found).groups == {"delta", "avro"}
+    assert config().jar_groups() == frozenset()
+    assert space.settings(config()).groups == {"delta"}
+
+
 # Running
 
 

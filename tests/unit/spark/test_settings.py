@@ -38,3 +38,12 @@ def test_a_platforms_own_jars_are_left_to_spark_submit() -> None:
 def test_a_connect_server_is_remote() -> None:
     assert settings("sc://host:15002").remote
     assert not settings("sc://host:15002").local
+
+
+def test_a_session_with_more_jars_serves_as_well() -> None:
+    more = SparkSettings(cache=Path("cache"), groups=frozenset({"delta", "avro"}))
+    kafka = SparkSettings(cache=Path("cache"), groups=frozenset({"delta", "kafka"}))
+
+    assert SparkSettings(cache=Path("cache")).with_jars_of(more) == more
+    assert kafka.with_jars_of(more).groups == {"delta", "avro", "kafka"}
+    assert settings("yarn").with_jars_of(more) == settings("yarn")

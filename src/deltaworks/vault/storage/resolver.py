@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from deltaworks.errors import ConfigError
-from deltaworks.vault.storage.azure import AzureAccess
 from deltaworks.vault.storage.base import Access, Sources
-from deltaworks.vault.storage.gcs import GcsAccess
-from deltaworks.vault.storage.s3 import S3Access
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_KINDS: Mapping[str, type[S3Access | AzureAccess | GcsAccess]] = {
-    **dict.fromkeys(("s3", "s3a", "s3n"), S3Access),
-    **dict.fromkeys(("abfs", "abfss", "az", "azure", "adl", "wasb", "wasbs"), AzureAccess),
-    **dict.fromkeys(("gs", "gcs"), GcsAccess),
+# Imported when used: most commands only look at a local table.
+_S3, _AZURE, _GCS = ("s3", "S3Access"), ("azure", "AzureAccess"), ("gcs", "GcsAccess")
+_KINDS = {
+    **dict.fromkeys(("s3", "s3a", "s3n"), _S3),
+    **dict.fromkeys(("abfs", "abfss", "az", "azure", "adl", "wasb", "wasbs"), _AZURE),
+    **dict.fromkeys(("gs", "gcs"), _GCS),
 }
 _OPTIONS = ("fs.", "aws_", "azure_", "google_")
 
@@ -30,7 +26,9 @@ def access_to(uri: str, sources: Sources | None = None) -> Access:
         return Access()
     if not where.netloc:
         raise ConfigError(f"{uri!r} names no bucket.", hint=f"Write {where.scheme}://bucket/path.")
-    return kind.of(uri, sources or Sources())
+    module, name = kind
+    found: Access = getattr(import_module(f"deltaworks.vault.storage.{module}"), name).of(uri, sources or Sources())
+    return found
 
 
 def is_storage_option(name: str) -> bool:

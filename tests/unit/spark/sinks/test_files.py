@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -10,9 +10,13 @@ from deltaworks.lake.mode import WriteMode
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sinks.files import FileSink
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def sink(kind: str = "File", **parameters: Any) -> FileSink:
-    values = {"sinkType": kind, "connectionParams": {"format": "csv", "path": "out", **parameters}}
+
+def sink(kind: str = "File", *, options: dict[str, Any] | None = None, **parameters: Any) -> FileSink:
+    inner = {"format": "csv", "path": "out", **parameters}
+    values = {"sinkType": kind, "connectionParams": inner, "options": options or {}}
     found = TypeAdapter(AnySink).validate_python(values)
     assert isinstance(found, FileSink)
     return found
@@ -42,3 +46,32 @@ def test_partitions_may_be_spelled_as_text() -> None:
 def test_keys_for_a_merge_are_unknown_here() -> None:
     with pytest.raises(ValidationError, match="Unknown key 'mergeKeys'"):
         sink(mergeKeys="id")
+
+
+def test_a_compression_the_format_does_not_know_is_refused_with_the_closest_one() -> None:
+    assert sink(compression="gzip").compression == "gzip"
+    with pytest.raises(ValidationError, match="csv files cannot be compressed with 'gzp'"):
+        sink(compression="gzp")
+    with pytest.raises(ValidationError, match="csv files cannot be compressed with 'zstd'"):
+        sink(compression="zstd")
+
+
+@pytest.mark.parametrize("name", ["compression", "Compression", "codec"])
+def test_a_compression_may_be_said_twice_but_not_differently(name: str) -> None:
+    sink(compression="gzip", options={name: "GZIP"})
+    sink(compression="zstd", format="avro", options={name: "zstandard"})
+    with pytest.raises(ValidationError, match="compression is 'gzip' here and 'bzip2' in options"):
+        sink(compression="gzip", options={name: "bzip2"})
+
+
+def test_the_columns_of_files_may_be_promised(tmp_path: Path) -> None:
+    (tmp_path / "c.ddl").write_text("id int")
+
+    sink(schema="id int", schemaName=str(tmp_path / "c.ddl"))
+    with pytest.raises(ValidationError, match="say different columns"):
+        sink(schema="id bigint", schemaName=str(tmp_path / "c.ddl"))
+
+
+def test_avro_needs_jars_of_its_own() -> None:
+    assert sink(format="avro").jar_groups == {"avro"}
+    assert sink().jar_groups == frozenset()
