@@ -58,7 +58,8 @@ def advice(why: str) -> str:
 _ADVICE = {
     "ExpiredToken|TokenRefreshRequired|InvalidToken|expired": "Renew the credential and run again: nothing was lost.",
     "InvalidAccessKeyId|SignatureDoesNotMatch": "The keys are wrong: check the credential.",
-    "Access ?Denied|Forbidden": "The credential is known, but it lacks a right there.",
+    "Access ?Denied": "The credential is known, but it lacks a right there.",
+    "Forbidden": "The keys are wrong, or they lack a right there.",
     "NoSuchBucket": "Make the bucket, or check its name.",
     "RequestTimeTooSkewed": "Set this machine's clock right.",
     "SlowDown|reduce your request rate|InternalError|Unavailable": "The storage is busy or ill: try again later.",

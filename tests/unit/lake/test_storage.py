@@ -52,6 +52,7 @@ def test_a_name_in_a_bucket_means_itself_to_those_who_decode_uris(uri: str, expe
         ("ExpiredToken: The provided token has expired.", "Renew the credential"),
         ("SignatureDoesNotMatch", "keys are wrong"),
         ("AccessDenied: Access Denied", "lacks a right"),
+        ("403 Forbidden", "keys are wrong, or they lack a right"),
         ("NoSuchBucket", "Make the bucket"),
         ("RequestTimeTooSkewed", "clock"),
         ("Connection refused", "Check the address"),
