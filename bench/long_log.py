@@ -18,6 +18,8 @@ from bench.timing import Times, elapsed, save
 from bench.writer import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
     from bench.bucket import Bucket
@@ -50,7 +52,7 @@ def main(commits: int = COMMITS) -> None:
 
 
 def _measured(when: str, spark: SparkSession, lake: Bucket, uri: str) -> dict[str, Times]:
-    acts = {
+    acts: dict[str, Callable[[], object]] = {
         "open": partial(deltaworks.open_table, uri, storage_options=lake.options),
         "append": partial(_append, spark, uri),
     }
@@ -74,6 +76,7 @@ def _grown(lake: Bucket, uri: str, commits: int) -> None:
         write_deltalake(table, rows("rust", number), mode="append", commit_properties=properties)
         if number % 500 == 499:
             print(f"  {number + 1:,} of {commits:,} commits", flush=True)
+    DeltaTable(uri, storage_options=lake.options).create_checkpoint()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from bench.bucket import session
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyspark.sql import SparkSession
+
 ROWS = 10  # in a commit
 
 
@@ -39,10 +41,14 @@ def rows(name: str, seq: int) -> pa.Table:
 
 
 def _by_spark(*, default_log_store: bool) -> Callable[[str, str, int], bool]:
-    spark = session(default_log_store=default_log_store)
+    return by_spark(session(default_log_store=default_log_store), alone=default_log_store)
+
+
+def by_spark(spark: SparkSession, *, alone: bool = False) -> Callable[[str, str, int], bool]:
+    """Commits through a session; `alone` says that nobody else writes, whether that is so or not."""
 
     def write(uri: str, name: str, seq: int) -> bool:
-        params: dict[str, Any] = {"path": uri, "singleDriver": default_log_store, "maxCommitAttempts": 100}
+        params: dict[str, Any] = {"path": uri, "singleDriver": alone, "maxCommitAttempts": 100}
         load = {"sinkType": "DeltaLake", "connectionParams": params}
         result = deltaworks.load(spark.createDataFrame(rows(name, seq)), load, "Append")
         if not result.success:

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltalake import write_deltalake
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from bench.bucket import Bucket
 
 COMMITS = 50
+ROOT = Path(__file__).parents[1]
 
 
 def main(rounds: int = 5, commits: int = COMMITS) -> None:
@@ -111,7 +113,7 @@ def several(lake: Bucket, kinds: Sequence[str]) -> Iterator[list[Writer]]:
 def _started(lake: Bucket, name: str, kind: str) -> Iterator[Writer]:
     command = [sys.executable, "-m", "bench.writer", name, kind]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, env={**os.environ, **lake.options}, **pipes)
+    process = subprocess.Popen(command, env={**os.environ, **lake.options}, cwd=ROOT, **pipes)
     try:
         yield Writer(name, process)
     finally:
