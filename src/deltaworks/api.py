@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import ConfigError, DeltaworksError
+from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.checking import checked
@@ -135,7 +136,7 @@ def _loaded(
         sink = part.load.located(around)
         grant(rows.sparkSession, [sink.access])
         plan = sink.plan(rows, part.write_mode)
-        require_safe(sink, rows.sparkSession, Proofs(cache_folder(around.environment) / "proofs.json"))
+        require_safe(sink, rows.sparkSession, Proofs(folder_at(str(cache_folder(around.environment)))))
         commit, landed = commit_for(sink, run_id=new_run_id(), pipeline=pipeline_id, key=key)
         result = landed or land(sink, Batch(rows=rows), part.write_mode, commit)
         return replace(result, notes=(*plan.notes, *result.notes))

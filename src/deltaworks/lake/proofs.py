@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import secrets
-import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltaworks.lake.folder import folder_at
+from deltaworks.lake.storage import UnreachableError
 
 if TYPE_CHECKING:
     from deltaworks.lake.folder import Folder
     from deltaworks.vault.storage.s3 import S3Access
 
 A_DAY = 86_400.0
+NAME = "proofs.json"
 
 
 def creates_once(uri: str, access: S3Access) -> bool:
@@ -39,7 +39,7 @@ def _creates_once(folder: Folder) -> bool:
 class Proofs:
     """What was proved, for a day: an endpoint can be replaced by another."""
 
-    file: Path
+    folder: Folder
 
     def creates_once(self, uri: str, access: S3Access) -> bool:
         """The same, asked of the storage only where it was not proved lately."""
@@ -54,14 +54,10 @@ class Proofs:
 
     def _read(self) -> dict[str, float]:
         try:
-            found = json.loads(self.file.read_text(encoding="utf-8"))
-            return {place: float(at) for place, at in found.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+            return {place: float(at) for place, at in json.loads(self.folder.text(NAME)).items()}
+        except (UnreachableError, ValueError, TypeError, AttributeError):
             return {}
 
     def _save(self, known: dict[str, float]) -> None:
-        with suppress(OSError):  # then it is proved again next time
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self.file.parent, prefix=".proofs-", delete=False) as draft:
-                json.dump(known, draft)
-            Path(draft.name).replace(self.file)
+        with suppress(UnreachableError):  # then it is proved again next time
+            self.folder.write(NAME, json.dumps(known).encode())

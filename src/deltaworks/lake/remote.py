@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from deltaworks.lake.folder import Folder
-from deltaworks.lake.storage import NowhereError, UnreachableError, escaped, reason, was_cut_off
+from deltaworks.lake.storage import Answer, NowhereError, UnreachableError, escaped, patiently, reason
 from deltaworks.vault.storage import Access, access_to
 from deltaworks.vault.storage.s3 import Keys, S3Access
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from obstore import ListResult, ObjectMeta
     from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Credential, S3CredentialProvider
 
-Answer = TypeVar("Answer")
 LARGEST_COPY = 5 << 30  # what S3 copies by one request
 _AT_ONCE = 16  # requests on their way
 
@@ -104,7 +103,9 @@ class RemoteFolder(Folder):
         import obstore
 
         def fetched() -> None:
-            obstore.put(self.store, target, obstore.get(self.store, name))
+            with obstore.open_writer(self.store, target) as file:
+                for part in obstore.get(self.store, name).stream():
+                    file.write(part)
 
         large = _asked(self.uri, lambda: obstore.head(self.store, name))["size"] > LARGEST_COPY
         _asked(self.uri, fetched if large else lambda: obstore.copy(self.store, name, target))
@@ -131,20 +132,16 @@ class RemoteFolder(Folder):
 
 
 def _asked(uri: str, ask: Callable[[], Answer]) -> Answer:
-    """What storage answers; asked again where its answer was cut off, which the object store does not do."""
     from obstore.exceptions import AlreadyExistsError, BaseError
 
-    for tries_left in (2, 1, 0):
-        try:
-            return ask()
-        except AlreadyExistsError:
+    try:
+        return patiently(ask)
+    except AlreadyExistsError:
+        raise
+    except (BaseError, OSError) as error:
+        if isinstance(error, FileNotFoundError) and "NoSuchBucket" not in str(error):
             raise
-        except (BaseError, OSError) as error:
-            if isinstance(error, FileNotFoundError) and "NoSuchBucket" not in str(error):
-                raise
-            if not tries_left or not was_cut_off(error):
-                raise UnreachableError(uri, reason_of(error)) from error
-    raise AssertionError("the last try returns or raises")
+        raise UnreachableError(uri, reason_of(error)) from error
 
 
 def reason_of(error: Exception) -> str:

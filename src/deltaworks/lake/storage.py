@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from deltaworks.errors import ConfigError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+Answer = TypeVar("Answer")
 
 
 def local_path(uri: str) -> Path | None:
@@ -74,9 +76,14 @@ def reason(error: Exception) -> str:
     return told if len(told) <= 200 else f"{told[:199]}…"
 
 
-def was_cut_off(error: Exception) -> bool:
-    """Whether the answer of a server began and did not end."""
-    return bool(re.search("(request or response|decoding response) body|IncompleteMessage", str(error)))
+def patiently(ask: Callable[[], Answer], tries: int = 3) -> Answer:
+    """What storage answers; asked again where the answer began and did not end, which object stores do not do."""
+    try:
+        return ask()
+    except Exception as error:
+        if tries == 1 or not re.search("(request or response|decoding response) body|IncompleteMessage", str(error)):
+            raise
+    return patiently(ask, tries - 1)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from deltaworks.errors import ConfigError, RunError
 from deltaworks.lake.log import Files, Log, LoggedCommit
 from deltaworks.lake.schema import Column, columns
-from deltaworks.lake.storage import escaped, local_path, one_spelling, reason, was_cut_off
+from deltaworks.lake.storage import escaped, local_path, one_spelling, patiently, reason
 from deltaworks.lake.travel import instant, version_at
 from deltaworks.vault.environment import process_variables
 from deltaworks.vault.storage import Sources, access_to
@@ -219,10 +219,8 @@ def _opened(log: Log, version: int) -> DeltaTable:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 
-    for tries_left in (2, 1, 0):
-        try:
-            return DeltaTable(escaped(log.uri), version=version, storage_options=log.access.to_object_store())
-        except (DeltaError, OSError, ValueError) as error:
-            if not tries_left or not was_cut_off(error):
-                raise UnreadableTableError(log.uri, reason(error)) from error
-    raise AssertionError("the last try returns or raises")
+    options = log.access.to_object_store()
+    try:
+        return patiently(lambda: DeltaTable(escaped(log.uri), version=version, storage_options=options))
+    except (DeltaError, OSError, ValueError) as error:
+        raise UnreadableTableError(log.uri, reason(error)) from error

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import DeltaworksError
+from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.document import Document, read_document
@@ -113,7 +114,7 @@ class Workspace:
             Run(
                 config=config,
                 around=self.around(config),
-                proofs=Proofs(self.spark.cache / "proofs.json"),
+                proofs=Proofs(folder_at(str(self.spark.cache))),
                 runs=run_folder(self.project.runs, self.vault, self.environment),
                 redactor=self.redactor(config),
                 file=file,

@@ -169,12 +169,12 @@ def test_a_bad_moment_is_not_taken_for_a_no(faults: Faults, bucket: str, kind: s
 
 def test_a_proof_is_remembered_for_a_day(faults: Faults, bucket: str, tmp_path: Path) -> None:
     uri, way = f"s3a://{bucket}/t", access(faults.s3, bucket)
-    proofs = Proofs(tmp_path / "cache" / "proofs.json")
+    proofs = Proofs(folder_at(str(tmp_path / "cache")))
     faults.add("pass", method="PUT", times=None)
 
     assert proofs.creates_once(uri, way)
     asked = len(faults.seen())
-    assert Proofs(proofs.file).creates_once(uri, way)
+    assert Proofs(proofs.folder).creates_once(uri, way)
     assert len(faults.seen()) == asked
 
     known = proofs._read()
@@ -187,14 +187,21 @@ def test_a_proof_is_remembered_for_a_day(faults: Faults, bucket: str, tmp_path: 
 def test_a_memory_that_is_damaged_is_none(s3: S3Server, bucket: str, tmp_path: Path, text: str) -> None:
     (tmp_path / "proofs.json").write_text(text)
 
-    assert Proofs(tmp_path / "proofs.json").creates_once(f"s3a://{bucket}/t", access(s3, bucket))
+    assert Proofs(folder_at(str(tmp_path))).creates_once(f"s3a://{bucket}/t", access(s3, bucket))
+
+
+def test_a_proof_that_cannot_be_kept_is_made_again(s3: S3Server, bucket: str, tmp_path: Path) -> None:
+    (tmp_path / "cache").touch()
+    proofs = Proofs(folder_at(str(tmp_path / "cache")))
+
+    assert all(proofs.creates_once(f"s3a://{bucket}/t", access(s3, bucket)) for _ in range(2))
 
 
 def test_a_no_is_not_remembered(faults: Faults, bucket: str, tmp_path: Path) -> None:
     faults.add("ignore-condition", method="PUT", header="if-none-match", times=None)
 
-    assert not Proofs(tmp_path / "p").creates_once(f"s3a://{bucket}/t", access(faults.s3, bucket))
-    assert not (tmp_path / "p").exists()
+    assert not Proofs(folder_at(str(tmp_path))).creates_once(f"s3a://{bucket}/t", access(faults.s3, bucket))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_asked_is_an_error_and_not_a_no(faults: Faults, bucket: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import deltaworks
 from deltaworks.errors import RefusedError
+from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.config import LoadPart
 from deltaworks.spark import safety
@@ -65,7 +66,7 @@ def test_a_session_with_another_log_store_is_refused(
     monkeypatch.setattr(safety, "log_store_in_force", lambda _: SINGLE_DRIVER)
 
     with pytest.raises(RefusedError, match=r"S3SingleDriverLogStore, which is safe for one driver only"):
-        safety.require_safe(part.load.reached_by(way), lake.spark, Proofs(tmp_path / "p"))
+        safety.require_safe(part.load.reached_by(way), lake.spark, Proofs(folder_at(str(tmp_path))))
 
 
 def test_a_local_table_needs_no_proof(lake: Lake, tmp_path: Path) -> None:

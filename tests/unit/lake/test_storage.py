@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deltaworks.lake.storage import advice, escaped, local_path, one_spelling, reason
+from deltaworks.lake.storage import advice, escaped, local_path, one_spelling, patiently, reason
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,41 @@ def test_a_name_in_a_bucket_means_itself_to_those_who_decode_uris(uri: str, expe
 )
 def test_what_storage_says_leads_to_advice(why: str, expected: str) -> None:
     assert expected in advice(why)
+
+
+CUT = "HTTP error: request or response body error"
+
+
+@pytest.mark.parametrize(("errors", "asked"), [((), 1), ((CUT,), 2), ((CUT, CUT), 3)])
+def test_an_answer_that_was_cut_off_is_asked_for_again(errors: tuple[str, ...], asked: int) -> None:
+    ask = Server(*errors)
+
+    assert patiently(ask) == "answer"
+    assert ask.asked == asked
+
+
+@pytest.mark.parametrize(("errors", "asked"), [(("denied",), 1), ((CUT, CUT, CUT, CUT), 3)])
+def test_any_other_answer_is_the_last_word(errors: tuple[str, ...], asked: int) -> None:
+    ask = Server(*errors)
+
+    with pytest.raises(OSError, match=errors[0]):
+        patiently(ask)
+
+    assert ask.asked == asked
+
+
+class Server:
+    """Answers after so many errors."""
+
+    def __init__(self, *errors: str) -> None:
+        self.errors = list(errors)
+        self.asked = 0
+
+    def __call__(self) -> str:
+        self.asked += 1
+        if self.errors:
+            raise OSError(self.errors.pop(0))
+        return "answer"
 
 
 def test_an_error_without_words_is_named_by_its_kind() -> None:

@@ -47,7 +47,7 @@ def run(tmp_path: Path) -> Run:
     """A run whose source is there and that must not start Spark."""
     source = saved(tmp_path, "id\n1\n", "in.csv")
     values = pipeline(extract__connectionParams__path=str(source), load__connectionParams__path=str(tmp_path / "out"))
-    proofs = Proofs(tmp_path / "proofs.json")
+    proofs = Proofs(folder_at(str(tmp_path)))
     runs = RunFolder(folder_at(str(tmp_path / "runs")))
     return Run(config=config(values), around=around(NEVER), runs=runs, proofs=proofs, file="orders.yaml")
 
