@@ -39,14 +39,15 @@ class HeaderError(RunError):
 
 def unread(messages: Sequence[str], where: str) -> DeltaworksError | None:
     """Our error for the messages of one of Spark's, the cause last; none where no file is to blame."""
-    told = next((message for message in messages if RECORD in message), None)
+    told = next((each for message in messages if (each := _TOLD.match(message))), None)
     if told is not None:
-        file, _, record = re.sub(r"^\[\w+\] | SQLSTATE: \w+$", "", told).partition(RECORD)
-        return BadRecordError(_shown(file), record, where=where)
+        return BadRecordError(_shown(told[1]), told[2], where=where)
     found = next((each for message in messages if (each := _READING.search(message))), None)
     return None if found is None else _of_file(_shown(found[1]), messages, where)
 
 
+# Only at the start: the plan that some errors show has these words too.
+_TOLD = re.compile(rf"\[USER_RAISED_EXCEPTION\] (.+?){RECORD}(.*?)(?: SQLSTATE: \w+)?$")
 _READING = re.compile(r"(?:Encountered error while reading file|^Could not read file:) (.+?)(?:\.\s|\.?$)")
 _HEADER = re.compile(r"CSV header does not conform to the schema\.\s+Header: (.*)\s+Schema: (.*)")
 _LENGTHS = re.compile(r"Header length: (\d+), schema size: (\d+)")

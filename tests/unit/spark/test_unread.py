@@ -71,3 +71,9 @@ def test_the_file_is_named_with_what_is_wrong(messages: tuple[str, ...], kind: t
 
 def test_where_no_file_is_to_blame_nothing_is_said() -> None:
     assert unread(("Job aborted", "Division by zero"), "load") is None
+
+
+def test_the_plan_that_an_error_shows_is_not_taken_for_a_bad_record() -> None:
+    plan = f"[UNRESOLVED_COLUMN] There is no x.\n+- Filter raise_error(concat(_metadata.file_path, {RECORD}, record))"
+
+    assert unread((plan,), "load") is None
