@@ -81,10 +81,11 @@ class Log:
             found.setdefault(int(name[:20]), []).append(f"_delta_log/{name}")
         return found
 
-    def latest(self) -> int | None:
-        """The newest version; none when there is no table here."""
+    def latest(self, since: int | None = None) -> int | None:
+        """The newest version; none when there is no table here. One that was seen already makes the look shorter."""
         # Most of a long log lies before its last checkpoint, and need not be listed.
-        return max(self.versions(self._summed_up() - 1) or self.versions(), default=None)
+        start = self._summed_up() if since is None else since
+        return max(self.versions(start - 1) or self.versions(), default=None)
 
     def _summed_up(self) -> int:
         """The version of the last checkpoint, as far as anybody noted it."""

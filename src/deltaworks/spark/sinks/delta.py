@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from deltaworks import failpoints
 from deltaworks.errors import DeltaworksError, RunError
@@ -18,7 +18,7 @@ from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whol
 from deltaworks.lake.positions import Landing, landed
 from deltaworks.lake.schema import fingerprint
 from deltaworks.lake.sql import quoted
-from deltaworks.lake.table import Table, table_of
+from deltaworks.lake.table import Table
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.catalog import TableName, location, register
 from deltaworks.spark.conflicts import Reaction, WriteConflictError
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.look import Findings
     from deltaworks.spark.surroundings import Surroundings
+    from deltaworks.vault.storage import Access
 
 LONGEST_WAIT = 3.0  # seconds between two tries
 
@@ -109,6 +110,8 @@ class DeltaSink(Sink):
     after: After = After()
     """What is done to the table once the rows have landed."""
 
+    _opened: dict[int, Table] = PrivateAttr(default_factory=dict)
+
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         check_together(self)
@@ -146,9 +149,20 @@ class DeltaSink(Sink):
         return Log(self.path, self.access)
 
     def target(self) -> Table | None:
-        """The table as it is now."""
-        log = self.log
-        return table_of(log) if log.latest() is not None else None
+        """The table as it is now; a version that was opened for this load is not opened again."""
+        version = self.log.latest(since=max(self._opened, default=None))
+        return None if version is None else self._at(version)
+
+    def _at(self, version: int) -> Table:
+        if version not in self._opened:
+            self._opened[version] = Table(self.log, version)
+        return self._opened[version]
+
+    def reached_by(self, access: Access) -> Self:
+        """This sink with this way to its table, of which it knows nothing yet."""
+        found = super().reached_by(access)
+        found._opened = {}
+        return found
 
     def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
         """The merge keys, unless the file says that the source can be trusted."""
@@ -160,11 +174,13 @@ class DeltaSink(Sink):
 
     def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
         """The rows with their keys as the table will have them: Delta keeps an empty partition value as null."""
+        if mode is not WriteMode.UPSERT:
+            return rows
         table = self.target()
         partitions = table.partition_columns if table else self.partition_by or ()
         keys = {name.lower() for name in self.merge_keys or ()} & {name.lower() for name in partitions}
         emptied = {name for name, kind in rows.dtypes if kind == "string" and name.lower() in keys}
-        if mode is not WriteMode.UPSERT or not emptied:
+        if not emptied:
             return rows
         return rows.selectExpr(*(_nothing(name) if name in emptied else quoted(name) for name in rows.columns))
 
@@ -245,13 +261,12 @@ class DeltaSink(Sink):
         result = LoadResult.of(commit, rows_read=rows_read)
         if commit.version == 0 or commit.operation not in {"WRITE", "MERGE"}:
             return result
-        log = self.log
-        before = Table(log, commit.version - 1)
+        before = self._at(commit.version - 1)
         if commit.operation == "MERGE":
             return replace(result, files_before=before.files.count, files_read=files_read(before, findings))
         if commit.parameters.get("mode") == "Overwrite":
             # An overwrite does not always say how many rows it took away, but the versions around it do.
-            gone = before.rows + result.rows_inserted - Table(log, commit.version).rows
+            gone = before.rows + result.rows_inserted - self._at(commit.version).rows
             return replace(result, rows_deleted=gone)
         return result
 
