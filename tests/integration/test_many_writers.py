@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.servers.s3 import S3Server
 
-MOST, COMMITS = 16, 3
+MOST, COMMITS = 16, 2
 SPAWN = multiprocessing.get_context("spawn")
 
 

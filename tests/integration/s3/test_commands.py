@@ -50,9 +50,13 @@ def test_the_doctor_tells_which_right_is_missing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, faults: Faults, bucket: str
 ) -> None:
     credential(monkeypatch, faults.s3, faults.s3.reader)
+    empty = looked_at(cli, bucket)
+    write_deltalake(f"s3://{bucket}", ROWS, storage_options=faults.s3.options())
 
     found = looked_at(cli, bucket)
 
+    assert empty["read"][1] == "not tried: there is nothing to read"
+    assert found["read"][1].endswith(".parquet could be read")
     assert {name for name, (ok, _) in found.items() if not ok} == {"write", "conditional put"}
     assert "AccessDenied" in found["write"][1]
     assert found["delete"][1].startswith("not tried")

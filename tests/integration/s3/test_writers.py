@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
     from tests.integration.s3.lake import Lake
 
-COMMITS = 8
+COMMITS = 5
 
 
 def test_every_acknowledged_row_of_four_writers_is_there_once(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:

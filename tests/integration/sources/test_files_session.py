@@ -73,4 +73,4 @@ def test_a_missing_jar_and_files_that_may_not_be_read_are_named(tmp_path: Path) 
         assert line.startswith("SetupError ")
         assert f"{tmp_path}/in/b.csv may not be read." in line
     assert closed.startswith("UnreachableError ")
-    assert "closed cannot be read: [Errno 13] Permission denied" in closed
+    assert "closed cannot be reached: Permission denied" in closed

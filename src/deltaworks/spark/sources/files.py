@@ -77,7 +77,7 @@ class FileSource(Source):
             if any(_holds_data(path) for path in matching(str(local))):
                 return
         except OSError as error:
-            raise UnreachableError(self.place, reason(error)) from error
+            raise UnreachableError(self.place, error.strerror or reason(error)) from error
         raise NothingToReadError(self.place)
 
     def read(self, spark: SparkSession, span: Any) -> DataFrame:
