@@ -45,6 +45,7 @@ def log_store_in_force(spark: SparkSession) -> str:
     Delta asks the context, which nothing changes once it runs. `spark.conf.set` changes the session only, and
     Delta never looks there. What a Spark Connect server's context says can only be read from its session.
     """
-    conf = spark.conf if is_remote(spark) else spark.sparkContext.getConf()
+    # Not getConf(), which fetches every setting one by one.
+    conf = spark.conf if is_remote(spark) else spark.sparkContext._conf
     named = next(filter(None, (conf.get(key, None) for key in _KEYS)), None)
     return SINGLE_DRIVER if named in (None, _BY_SCHEME) else str(named)

@@ -20,7 +20,7 @@ def classic(conf: dict[str, str]) -> Any:
     """A session as far as it is asked here: its context's conf, and one of its own that says otherwise."""
     made_with = SparkConf(loadDefaults=False).setAll(list(conf.items()))
     return SimpleNamespace(
-        sparkContext=SimpleNamespace(getConf=lambda: made_with), conf={"spark.delta.logStore.s3a.impl": "set later"}
+        sparkContext=SimpleNamespace(_conf=made_with), conf={"spark.delta.logStore.s3a.impl": "set later"}
     )
 
 

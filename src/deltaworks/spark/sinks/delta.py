@@ -110,6 +110,8 @@ class DeltaSink(Sink):
     after: After = After()
     """What is done to the table once the rows have landed."""
 
+    # What one load has opened, so that it is opened once.
+    _logs: list[Log] = PrivateAttr(default_factory=list)
     _opened: dict[int, Table] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
@@ -146,7 +148,9 @@ class DeltaSink(Sink):
     @property
     def log(self) -> Log:
         """The table's commits, whether there are any or not."""
-        return Log(self.path, self.access)
+        if not self._logs:
+            self._logs.append(Log(self.path, self.access))
+        return self._logs[0]
 
     def target(self) -> Table | None:
         """The table as it is now; a version that was opened for this load is not opened again."""
@@ -161,7 +165,7 @@ class DeltaSink(Sink):
     def reached_by(self, access: Access) -> Self:
         """This sink with this way to its table, of which it knows nothing yet."""
         found = super().reached_by(access)
-        found._opened = {}
+        found._logs, found._opened = [], {}
         return found
 
     def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
