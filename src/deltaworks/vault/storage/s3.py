@@ -148,7 +148,7 @@ def _s3a(given: Mapping[str, str], bucket: str) -> dict[str, str]:
 def _patient(conf: Mapping[str, str], bucket: str) -> dict[str, str]:
     """How long S3A waits and how often it tries, as far as Spark's configuration does not say.
 
-    By default it gives up on a server that never answers after hours; so it does after five minutes.
+    By default it gives up on a server that never answers after hours; so it does after some five minutes.
     """
     ours = {"connection.timeout": "30s", "attempts.maximum": "2", "retry.limit": "4"}
     return {name: value for name, value in ours.items() if name not in _s3a(conf, bucket)}
