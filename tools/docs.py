@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 import typer.main
@@ -18,11 +18,11 @@ from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
 from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.spark import SparkConfig
-from deltaworks.pipeline.vaults import AnyVault
+from deltaworks.pipeline.vaults import VAULTS
 from deltaworks.spark.conflicts import REACTIONS, Conflict, Reaction
-from deltaworks.spark.sinks import AnySink
-from deltaworks.spark.sources import AnySource
-from deltaworks.spark.transforms import AnyTransform
+from deltaworks.spark.sinks import SINKS
+from deltaworks.spark.sources import SOURCES
+from deltaworks.spark.transforms import TRANSFORMS
 from deltaworks.spark.transforms.aggregation import Aggregation
 from tools import examples
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
+    from deltaworks.lake.family import OneOf
     from deltaworks.lake.model import FileModel
 
 ROOT = Path(__file__).parent.parent
@@ -57,44 +58,33 @@ def pipeline_page() -> str:
         'from the environment. Lists and numbers may also be written as text: `"[\\"id\\"]"`, `"42"`, `"true"`.\n',
         _table("Pipeline", PipelineConfig),
         _table("spark", SparkConfig),
-        *_family("Sources", "`extract`", AnySource),
-        *_family("Transforms", "an item of `transform`", AnyTransform),
+        *_family("Sources", "`extract`", SOURCES),
+        *_family("Transforms", "an item of `transform`", TRANSFORMS),
         _table("an item of `aggregations`", Aggregation),
         "## Rules\n",
         *_shown("an item of `expect`", Expectation),
-        *_family("Sinks", "`load`", AnySink),
+        *_family("Sinks", "`load`", SINKS),
         *_shown("`after`", After),
         "## The project file\n\n`deltaworks.yaml`, found in the folder of a pipeline file or above it.\n",
         _table("deltaworks.yaml", ProjectConfig),
         _table("an environment", Environment),
         _table("`runs`, where it is more than a path", RunsPlace),
-        *(_table(f"`vault` of type `{_tag(model)}`", model) for model in members(AnyVault)),
+        *(_table(f"`vault` of type `{tag}`", VAULTS.model(tag)) for tag in VAULTS.members),
         _example(examples.PROJECT),
     ]
     return MADE + "\n".join(parts)
 
 
-def _family(title: str, place: str, union: Any) -> Iterator[str]:
+def _family(title: str, place: str, family: OneOf) -> Iterator[str]:
     yield f"## {title}\n\nEach is {place}.\n"
-    for model in members(union):
-        tag = next(name for name in ("source_type", "sink_type", "type") if name in model.model_fields)
-        tags = get_args(model.model_fields[tag].annotation)
+    for model in family.models():
+        tags = [tag for tag in family.members if family.model(tag) is model]
         yield from _shown(" or ".join(f"`{tag}`" for tag in tags), model)
-
-
-def _tag(model: type[FileModel]) -> str:
-    return str(get_args(model.model_fields["type"].annotation)[0])
 
 
 def _shown(title: str, model: type[FileModel]) -> Iterator[str]:
     yield _table(title, model)
     yield _example(examples.fullest(model))
-
-
-def members(union: Any) -> tuple[type[FileModel], ...]:
-    """The models of a family."""
-    found: tuple[type[FileModel], ...] = get_args(get_args(union)[0])
-    return found
 
 
 def _table(title: str, model: type[FileModel]) -> str:

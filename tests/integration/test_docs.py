@@ -21,10 +21,10 @@ from deltaworks.pipeline.config import PipelineConfig
 from deltaworks.pipeline.project import Environment, ProjectConfig
 from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.spark import SparkConfig
-from deltaworks.pipeline.vaults import AnyVault
-from deltaworks.spark.sinks import AnySink
-from deltaworks.spark.sources import AnySource
-from deltaworks.spark.transforms import AnyTransform
+from deltaworks.pipeline.vaults import VAULTS
+from deltaworks.spark.sinks import SINKS
+from deltaworks.spark.sources import SOURCES
+from deltaworks.spark.transforms import TRANSFORMS
 from deltaworks.spark.transforms.aggregation import Aggregation
 from tests.integration.s3.lake import credential
 
@@ -172,10 +172,10 @@ def test_every_key_is_in_the_reference_and_has_an_example() -> None:
         Aggregation,
         Expectation,
         After,
-        *docs.members(AnySource),
-        *docs.members(AnyTransform),
-        *docs.members(AnySink),
-        *docs.members(AnyVault),
+        *SOURCES.models(),
+        *TRANSFORMS.models(),
+        *SINKS.models(),
+        *VAULTS.models(),
     ]
 
     rows = re.findall(r"^\| `(\S+)` \|.*\| (.*) \|$", docs.pipeline_page(), re.MULTILINE)

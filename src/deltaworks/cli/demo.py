@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from deltaworks.cli.output import print_facts, program, to_stdout
+from deltaworks.cli.output import print_facts, program, text, to_stdout
 from deltaworks.cli.result import print_result
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def _announce(file: Path) -> None:
     console = to_stdout()
     console.print()
     # Broken between words on a terminal; one line in a file.
-    console.print(Text.assemble((file.name, "bold"), f": {purpose(file)}"), soft_wrap=not console.is_terminal)
+    console.print(text((file.name, "bold"), f": {purpose(file)}"), soft_wrap=not console.is_terminal)
 
 
 def _close(folder: Path, configs: list[PipelineConfig], results: list[RunResult], runs: str) -> None:

@@ -12,26 +12,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from deltaworks.errors import DeltaworksError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
 NULL = "NULL"
 
 
-def to_stdout() -> Console:
+def to_stdout(*, soft_wrap: bool = True, width: int | None = None) -> Console:
     """Where results go."""
-    return Console(emoji=False, highlight=False, soft_wrap=True)
+    from rich.console import Console
+
+    return Console(emoji=False, highlight=False, soft_wrap=soft_wrap, width=width)
 
 
 def to_stderr() -> Console:
     """Where progress and errors go."""
+    from rich.console import Console
+
     return Console(stderr=True, emoji=False, highlight=False)
+
+
+def text(*parts: str | tuple[str, str]) -> Text:
+    """Text as it is, some of it in a style."""
+    from rich.text import Text
+
+    return Text.assemble(*parts)
 
 
 def print_json(value: Any) -> None:
@@ -45,14 +57,14 @@ def print_error(error: DeltaworksError) -> None:
     print_problem(console, str(error), error.hint)
     if error.record:
         run_id = error.record.rpartition("/")[2]
-        console.print(Text(f"Record: {error.record}"), soft_wrap=True)
-        console.print(Text(f"See it: {program()} runs show {run_id}{_elsewhere(error.record)}"), soft_wrap=True)
+        console.print(text(f"Record: {error.record}"), soft_wrap=True)
+        console.print(text(f"See it: {program()} runs show {run_id}{_elsewhere(error.record)}"), soft_wrap=True)
 
 
 def print_problem(console: Console, problem: str, hint: str) -> None:
     """What is wrong and what to do, a line each."""
-    console.print(Text.assemble(("Error:", "red"), f" {problem}"), soft_wrap=True)
-    console.print(Text(f"Hint: {hint}"), soft_wrap=True)
+    console.print(text(("Error:", "red"), f" {problem}"), soft_wrap=True)
+    console.print(text(f"Hint: {hint}"), soft_wrap=True)
 
 
 def program() -> str:
@@ -67,13 +79,13 @@ def program() -> str:
 def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
     """Print a table without frames, numbers on the right; where it is too wide, a block of lines a row."""
     body = [[_shown(cell) for cell in row] for row in rows]
-    console = Console(emoji=False, highlight=False)
+    console = to_stdout(soft_wrap=False)
     if title:
-        console.print(Text(title, "bold"), soft_wrap=True)
+        console.print(text((title, "bold")), soft_wrap=True)
     table = _table(headers, body)
     width = console.measure(table, options=console.options.update(max_width=10_000)).maximum
     if width <= console.width or not console.is_terminal:
-        Console(emoji=False, highlight=False, width=max(width, console.width)).print(table)
+        to_stdout(soft_wrap=False, width=max(width, console.width)).print(table)
         return
     for row in body or [[""] * len(headers)]:
         lines = zip((header.replace("\n", " ") for header in headers), row, strict=True)
@@ -82,12 +94,14 @@ def print_rows(headers: Sequence[str], rows: Iterable[Sequence[object]], *, titl
 
 
 def _table(headers: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for at, header in enumerate(headers):
         numbers = bool(body) and all(_is_number(row[at]) for row in body)
-        table.add_column(Text(header), justify="right" if numbers else "left", no_wrap=True)
+        table.add_column(text(header), justify="right" if numbers else "left", no_wrap=True)
     for row in body:
-        table.add_row(*map(Text, row))
+        table.add_row(*map(text, row))
     return table
 
 
@@ -97,7 +111,7 @@ def print_facts(facts: Iterable[tuple[str, object]]) -> None:
     width = max((len(name) for name, _ in pairs), default=0)
     console = to_stdout()
     for name, value in pairs:
-        console.print(Text.assemble((name.ljust(width), "bold"), f"  {value}"))
+        console.print(text((name.ljust(width), "bold"), f"  {value}"))
 
 
 def named(name: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from deltaworks.cli.output import counted, print_rows, to_stderr, to_stdout
+from deltaworks.cli.output import counted, print_rows, text, to_stderr, to_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,5 +77,5 @@ def _warn(step: StepResult) -> None:
         return
     console = to_stderr()
     said = f" The rows have landed, but {step_line(step)}"
-    console.print(Text.assemble(("Warning:", "yellow"), said), soft_wrap=True)
-    console.print(Text(f"Hint: {step.hint}"), soft_wrap=True)
+    console.print(text(("Warning:", "yellow"), said), soft_wrap=True)
+    console.print(text(f"Hint: {step.hint}"), soft_wrap=True)

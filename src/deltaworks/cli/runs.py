@@ -11,13 +11,13 @@ import typer
 from deltaworks.cli.options import Json, Runs
 from deltaworks.cli.output import named, print_facts, print_json, print_rows, to_stdout
 from deltaworks.cli.result import rule_line, step_line
-from deltaworks.runs.result import Kept, StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from deltaworks.runs.folder import RunFolder
     from deltaworks.runs.record import RunRecord
+    from deltaworks.runs.result import Kept
 
 app = typer.Typer(help="What happened in earlier runs.", no_args_is_help=True)
 
@@ -117,10 +117,14 @@ def _show(record: RunRecord, folder: str) -> None:
 
 
 def _kept(rule: dict[str, Any]) -> Kept:
+    from deltaworks.runs.result import Kept
+
     return Kept(rule["name"], rule["on_failure"], rule["broken"])
 
 
 def _step_lines(step: dict[str, Any]) -> Iterator[str]:
+    from deltaworks.runs.result import StepResult
+
     # Keys of a later version are left out, as in the rest of a record.
     found = StepResult(**{name: step[name] for name in StepResult.__dataclass_fields__ if name in step})
     yield step_line(found)

@@ -30,8 +30,7 @@ def validate(files: Files, settings: Set = [], environment: Env = None, as_json:
 
 
 def _show(files: Files, problems: list[dict[str, str]]) -> None:
-    console = to_stdout()
     for found in problems:
-        print_problem(console, found["problem"], found["hint"])
+        print_problem(to_stdout(), found["problem"], found["hint"])
     if not problems:
-        console.print(f"{', '.join(str(file) for file in files)}: valid", markup=False)
+        typer.echo(f"{', '.join(str(file) for file in files)}: valid")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from deltaworks.pipeline.vaults import AnyVault
+    from deltaworks.pipeline.vaults import VaultConfig
     from deltaworks.vault.file import FileVault
 
 app = typer.Typer(help="Keep credentials in a sealed file.", no_args_is_help=True)
@@ -119,11 +119,13 @@ def _vault(environment: str | None, new_passphrase: Callable[[], str] | None = N
     return file_vault(config, VaultEdge(variables=os.environ, typed=typed), new_passphrase), config.key
 
 
-def _elsewhere(config: AnyVault) -> str:
-    match config.type:
-        case "hashicorp":
+def _elsewhere(config: VaultConfig) -> str:
+    from deltaworks.pipeline.vaults import AwsVaultConfig, HashicorpVaultConfig
+
+    match config:
+        case HashicorpVaultConfig():
             return f"in the vault at {config.address}"
-        case "aws":
+        case AwsVaultConfig():
             return "in AWS Secrets Manager"
     return "as variables of the environment"
 

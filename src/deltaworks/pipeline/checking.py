@@ -53,7 +53,7 @@ def _inside(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
 
 def _told(document: Document, found: ErrorDetails) -> tuple[str, str]:
     key = _key_in_file(document.value, found["loc"])
-    where = document.where((*key, _tag_key(found["ctx"])) if found["type"].startswith("union_tag") else key)
+    where = document.where((*key, found["ctx"]["discriminator"]) if found["type"].startswith("union_tag") else key)
     dotted = ".".join(str(part) for part in key) or "the file"
     message, hint = _words(found, dotted)
     return f"{where}: {message}" if where else message, hint
@@ -94,29 +94,22 @@ def _problem_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
     return f"{message} in {parent}." if parent else f"{message}.", hint
 
 
-def _tag_key(context: dict[str, Any]) -> str:
-    # Both spellings of the key are given, the file's last.
-    return str(context["discriminator"]).rpartition(" ")[2].strip("'")
-
-
 def _tag_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:
-    key = _tag_key(context)
+    key = context["discriminator"]
     if "tag" not in context:
         return f"{dotted}.{key} is missing.", f"Add {key}."
-    known = [tag.strip("' ") for tag in str(context["expected_tags"]).split(",")]
+    known = str(context["expected_tags"]).split(", ")
     return f"{dotted}: {key} {context['tag']!r} is not known.", did_you_mean(str(context["tag"]), known)
 
 
 def _key_in_file(value: Any, loc: tuple[int | str, ...]) -> Key:
-    """Where an error's place is in the file, which nests what the models hold flat and does not name union tags."""
+    """Where an error's place is in the file, which nests what the models hold flat."""
     key: list[str | int] = []
     for part in loc:
         wrapper = next((name for name in _WRAPPERS if isinstance(value, dict) and _has(value.get(name), part)), None)
         if isinstance(value, dict) and part not in value and wrapper:
             key.append(wrapper)
             value = value[wrapper]
-        elif isinstance(value, dict) and part not in value and part in _tags(value):
-            continue
         key.append(part)
         value = _below(value, part)
     return tuple(key)
@@ -127,10 +120,6 @@ def _has(inner: Any, part: int | str) -> bool:
 
 
 _WRAPPERS = ("connectionParams", "parameters")
-
-
-def _tags(value: dict[str, Any]) -> set[Any]:
-    return {value.get(name) for name in ("sourceType", "sinkType", "type") if isinstance(value.get(name), str)}
 
 
 def _below(value: Any, part: int | str) -> Any:

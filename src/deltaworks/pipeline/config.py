@@ -71,7 +71,7 @@ class PipelineConfig(FileModel):
     """Where they go."""
     write_mode: WriteMode
     """How they meet the rows already there."""
-    spark: SparkConfig = SparkConfig()
+    spark: SparkConfig = Field(default_factory=SparkConfig)
     """Where Spark runs, and how."""
 
     @model_validator(mode="after")

@@ -31,7 +31,7 @@ class Environment(FileModel):
 
     runs: Runs | None = None
     """The folder of the run records, local or in a bucket."""
-    spark: SparkConfig = SparkConfig()
+    spark: SparkConfig = Field(default_factory=SparkConfig)
     """Where Spark runs, and how."""
     vault: AnyVault | None = None
     """Where credentials are kept; without it, in the environment and in the user's own vault file."""

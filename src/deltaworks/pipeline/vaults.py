@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from deltaworks.errors import SetupError
+from deltaworks.lake.family import OneOf
 from deltaworks.lake.model import FileModel, Location, Whole, problem
 from deltaworks.lake.storage import local_path
 from deltaworks.vault import EnvironmentVault, VaultChain
@@ -46,14 +47,21 @@ LocalPath = Annotated[Location, AfterValidator(_local)]
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class EnvironmentVaultConfig(FileModel):
+class VaultConfig(FileModel):
+    """Where credentials are kept."""
+
+    type: str
+    """Where credentials are kept."""
+
+
+class EnvironmentVaultConfig(VaultConfig):
     """Variables of the environment, such as `DELTAWORKS_PG__PASSWORD`, and nothing else."""
 
     type: Literal["environment"]
     """Where credentials are kept."""
 
 
-class FileVaultConfig(FileModel):
+class FileVaultConfig(VaultConfig):
     """A sealed file, made and filled with `deltaworks vault`."""
 
     type: Literal["file"]
@@ -72,7 +80,7 @@ class FileVaultConfig(FileModel):
         return self
 
 
-class HashicorpVaultConfig(FileModel):
+class HashicorpVaultConfig(VaultConfig):
     """HashiCorp Vault, or what speaks its language; the token is read from `VAULT_TOKEN` in the environment."""
 
     type: Literal["hashicorp"]
@@ -89,7 +97,7 @@ class HashicorpVaultConfig(FileModel):
     """The version of the key-value engine, 2 or 1."""
 
 
-class AwsVaultConfig(FileModel):
+class AwsVaultConfig(VaultConfig):
     """AWS Secrets Manager, asked as whoever AWS's own tools would be on this machine."""
 
     type: Literal["aws"]
@@ -102,13 +110,17 @@ class AwsVaultConfig(FileModel):
     """Another address for the service, as inside of a private network."""
 
 
-AnyVault = Annotated[
-    EnvironmentVaultConfig
-    | FileVaultConfig
-    | HashicorpVaultConfig
-    | AwsVaultConfig,
-    Field(discriminator="type"),
-]  # fmt: skip
+VAULTS = OneOf(
+    "type",
+    {
+        "environment": f"{__name__}.EnvironmentVaultConfig",
+        "file": f"{__name__}.FileVaultConfig",
+        "hashicorp": f"{__name__}.HashicorpVaultConfig",
+        "aws": f"{__name__}.AwsVaultConfig",
+    },
+)
+
+AnyVault = Annotated[VaultConfig, VAULTS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +144,8 @@ def vault_for(config: AnyVault | None, edge: VaultEdge) -> CredentialVault:
 
             found = SecretsManagerVault(region=config.region, prefix=config.prefix, endpoint=config.endpoint)
             return VaultChain(environment, found)
-    return VaultChain(environment, file_vault(config or FileVaultConfig(type="file"), edge))
+    sealed = config if isinstance(config, FileVaultConfig) else FileVaultConfig(type="file")
+    return VaultChain(environment, file_vault(sealed, edge))
 
 
 def file_vault(config: FileVaultConfig, edge: VaultEdge, new_passphrase: Callable[[], str] | None = None) -> FileVault:

@@ -1,17 +1,19 @@
-"""Where rows go: one file a sink, one line here."""
+"""Where rows go: one file a sink, one line here for each of its names."""
 
 from typing import Annotated
 
-from pydantic import Field
-
+from deltaworks.lake.family import OneOf
 from deltaworks.spark.sinks.base import Sink, WritePlan
-from deltaworks.spark.sinks.delta import DeltaSink
-from deltaworks.spark.sinks.files import FileSink
 
-AnySink = Annotated[
-    DeltaSink
-    | FileSink,
-    Field(discriminator="sink_type"),
-]  # fmt: skip
+SINKS = OneOf(
+    "sinkType",
+    {
+        "DeltaLake": "deltaworks.spark.sinks.delta.DeltaSink",
+        "File": "deltaworks.spark.sinks.files.FileSink",
+        "S3": "deltaworks.spark.sinks.files.FileSink",
+    },
+)
 
-__all__ = ["AnySink", "Sink", "WritePlan"]
+AnySink = Annotated[Sink, SINKS]
+
+__all__ = ["SINKS", "AnySink", "Sink", "WritePlan"]

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-import random
-import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from deltaworks import failpoints
-from deltaworks.errors import DeltaworksError, RunError
 from deltaworks.lake.after import After
-from deltaworks.lake.log import Log, LoggedCommit
+from deltaworks.lake.log import Log
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole
-from deltaworks.lake.positions import Landing, landed
-from deltaworks.lake.schema import fingerprint
 from deltaworks.lake.sql import quoted
 from deltaworks.lake.table import Table
-from deltaworks.runs.result import LoadResult
-from deltaworks.spark.catalog import TableName, location, register
-from deltaworks.spark.conflicts import Reaction, WriteConflictError
-from deltaworks.spark.errors import explained
-from deltaworks.spark.look import Keys
+from deltaworks.spark.catalog import TableName, location
 from deltaworks.spark.sinks.base import Sink, WritePlan, beside
-from deltaworks.spark.sinks.delta_fit import aligned, check_fit, notes, schema_after, widen
-from deltaworks.spark.sinks.delta_keys import chosen, refuse
 from deltaworks.spark.sinks.delta_rules import check_mode, check_together
-from deltaworks.spark.sinks.delta_steps import files_read, step_for
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.runs.result import LoadResult
     from deltaworks.spark.batch import Batch
-    from deltaworks.spark.look import Findings
+    from deltaworks.spark.look import Findings, Keys
     from deltaworks.spark.surroundings import Surroundings
     from deltaworks.vault.storage import Access
-
-LONGEST_WAIT = 3.0  # seconds between two tries
 
 
 class DeltaSink(Sink):
@@ -107,7 +92,7 @@ class DeltaSink(Sink):
     """As in `after`."""
     vacuum_retention_hours: Annotated[Whole, Field(ge=0)] | None = None
     """As in `after`."""
-    after: After = After()
+    after: After = Field(default_factory=After)
     """What is done to the table once the rows have landed."""
 
     # What one load has opened, so that it is opened once.
@@ -155,9 +140,10 @@ class DeltaSink(Sink):
     def target(self) -> Table | None:
         """The table as it is now; a version that was opened for this load is not opened again."""
         version = self.log.latest(since=max(self._opened, default=None))
-        return None if version is None else self._at(version)
+        return None if version is None else self.at(version)
 
-    def _at(self, version: int) -> Table:
+    def at(self, version: int) -> Table:
+        """The table as it was at a version."""
         if version not in self._opened:
             self._opened[version] = Table(self.log, version)
         return self._opened[version]
@@ -170,6 +156,8 @@ class DeltaSink(Sink):
 
     def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
         """The merge keys, unless the file says that the source can be trusted."""
+        from deltaworks.spark.look import Keys
+
         if mode is not WriteMode.UPSERT or not self.checks or self.merge_keys is None:
             return None
         table = self.target()
@@ -190,6 +178,8 @@ class DeltaSink(Sink):
 
     def judge(self, rows: DataFrame, findings: Findings) -> None:
         """Refuse null and repeated keys."""
+        from deltaworks.spark.sinks.delta_keys import refuse
+
         refuse(self, rows, findings)
 
     def scratch(self, run_id: str) -> str:
@@ -207,91 +197,15 @@ class DeltaSink(Sink):
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what one commit would do to the table."""
-        table = self.target()
-        check_fit(self, rows, table, mode)
-        step = step_for(self, table, mode, findings)
-        return WritePlan(
-            target=self.path,
-            version=table.version if table else None,
-            action=step.action,
-            columns=schema_after(self, rows, table, mode),
-            statement=step.statement,
-            files_before=table.files.count if table else None,
-            files_read=files_read(table, findings) if table else None,
-            notes=notes(self, rows, table, mode),
-        )
+        from deltaworks.spark.sinks.delta_load import planned
+
+        return planned(self, rows, mode, findings)
 
     def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
         """Commit the rows once, however many tries that takes, and read back what landed."""
-        commit = replace(commit, schema=fingerprint(batch.rows.schema.json()))
-        rows, superseded = chosen(self, batch)
-        batch = replace(batch, rows=rows)
-        while True:
-            rows_read, conflict = self._attempt(batch, mode, commit)
-            found = landed(self.log, commit, commit.seen)
-            if found.landing is Landing.OURS and found.commit:
-                result = self._result(found.commit, rows_read, batch.findings)
-                return replace(result, rows_superseded=superseded, notes=self._registered(batch.rows.sparkSession))
-            if found.landing is Landing.TAKEN and found.commit:
-                return LoadResult.landed_before(found.commit.version)
-            if conflict is None:
-                return self._nothing_landed(commit)
-            self._require_another_try(batch, mode, commit, conflict)
-            commit = commit.again()
+        from deltaworks.spark.sinks.delta_load import DeltaLoad
 
-    def _attempt(self, batch: Batch, mode: WriteMode, commit: Commit) -> tuple[int | None, WriteConflictError | None]:
-        # Decided anew each time: the table may have come into being, or changed, since the last try.
-        table = self.target()
-        step = step_for(self, table, mode, batch.findings, repeats=batch.repeats)
-        failpoints.reach("before_commit")
-        try:
-            with explained("load"):
-                widen(self, batch.rows, table, mode)
-                rows_read = step.write(aligned(self, batch.rows, table, mode), commit)
-        except WriteConflictError as conflict:
-            return None, conflict
-        failpoints.reach("after_commit")
-        return rows_read, None
-
-    def _require_another_try(self, batch: Batch, mode: WriteMode, commit: Commit, conflict: WriteConflictError) -> None:
-        reaction = conflict.reaction(mode)
-        if reaction is Reaction.STOP or commit.attempt >= self.max_commit_attempts:
-            raise conflict.after(commit.attempt)
-        if reaction is Reaction.REPLAN:
-            check_fit(self, batch.rows, self.target(), mode)
-        time.sleep(random.uniform(0, min(0.1 * 2**commit.attempt, LONGEST_WAIT)))  # noqa: S311 - jitter, not a secret
-
-    def _result(self, commit: LoggedCommit, rows_read: int | None, findings: Findings | None) -> LoadResult:
-        result = LoadResult.of(commit, rows_read=rows_read)
-        if commit.version == 0 or commit.operation not in {"WRITE", "MERGE"}:
-            return result
-        before = self._at(commit.version - 1)
-        if commit.operation == "MERGE":
-            return replace(result, files_before=before.files.count, files_read=files_read(before, findings))
-        if commit.parameters.get("mode") == "Overwrite":
-            # An overwrite does not always say how many rows it took away, but the versions around it do.
-            gone = before.rows + result.rows_inserted - self._at(commit.version).rows
-            return replace(result, rows_deleted=gone)
-        return result
-
-    def _registered(self, spark: SparkSession) -> tuple[str, ...]:
-        """Tell the catalog of the table; that it cannot take the name is a note, because the rows have landed."""
-        if self.table is None:
-            return ()
-        try:
-            with explained("catalog"):
-                register(spark, self.table, self.path)
-        except DeltaworksError as error:
-            return (f"the catalog does not know {self.table}: {error}",)
-        return ()
-
-    def _nothing_landed(self, commit: Commit) -> LoadResult:
-        if commit.mark is None:  # no rows, and nothing to remember: Delta makes no commit
-            return LoadResult(success=True, rows_read=0, version=self.log.latest())
-        raise RunError(
-            f"The key {commit.key!r} did not land in {self.path}, although Spark raised no error.",
-            hint="Run it again with the same key: it lands once.",
-        )
+        return DeltaLoad(sink=self, mode=mode).run(batch, commit)
 
 
 def _nothing(name: str) -> str:

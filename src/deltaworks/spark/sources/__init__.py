@@ -1,17 +1,19 @@
-"""Where rows come from: one file a source, one line here."""
+"""Where rows come from: one file a source, one line here for each of its names."""
 
 from typing import Annotated
 
-from pydantic import Field
-
+from deltaworks.lake.family import OneOf
 from deltaworks.spark.sources.base import Source
-from deltaworks.spark.sources.delta import DeltaSource
-from deltaworks.spark.sources.files import FileSource
 
-AnySource = Annotated[
-    DeltaSource
-    | FileSource,
-    Field(discriminator="source_type"),
-]  # fmt: skip
+SOURCES = OneOf(
+    "sourceType",
+    {
+        "DeltaLake": "deltaworks.spark.sources.delta.DeltaSource",
+        "File": "deltaworks.spark.sources.files.FileSource",
+        "S3": "deltaworks.spark.sources.files.FileSource",
+    },
+)
 
-__all__ = ["AnySource", "Source"]
+AnySource = Annotated[Source, SOURCES]
+
+__all__ = ["SOURCES", "AnySource", "Source"]
