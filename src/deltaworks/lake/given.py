@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator
 
-from deltaworks.errors import ConfigError
 from deltaworks.lake.ddl import schema_of
-from deltaworks.lake.model import Location, problem
+from deltaworks.lake.model import Location, as_problem, problem
 from deltaworks.lake.schema import fingerprint
 from deltaworks.lake.schema_file import GivenSchema, read_schema
 
@@ -38,10 +37,8 @@ def _same(one: GivenSchema, other: GivenSchema) -> bool:
 
 
 def _checked(value: str, read: Callable[[str], object]) -> str:
-    try:
+    with as_problem():
         read(value)
-    except ConfigError as error:
-        raise problem(str(error).rstrip("."), error.hint) from None
     return value
 
 

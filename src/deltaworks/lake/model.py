@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -27,9 +28,10 @@ from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.descriptions import descriptions
 from deltaworks.lake.globs import check_pattern, escaped
 from deltaworks.lake.storage import one_spelling
+from deltaworks.vault.storage import refuse_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class FileModel(BaseModel):
@@ -77,6 +79,15 @@ def refuse_unknown(title: str, data: Mapping[str, Any], known: frozenset[str]) -
 def problem(message: str, hint: str) -> PydanticCustomError:
     """A problem with a value, and what to write instead."""
     return PydanticCustomError("problem", "{message}", {"message": message, "hint": hint})
+
+
+@contextmanager
+def as_problem() -> Iterator[None]:
+    """Let what a check refuses count as a problem with the value that it looked at."""
+    try:
+        yield
+    except ConfigError as error:
+        raise problem(str(error).rstrip("."), error.hint) from None
 
 
 def _unknown_key(key: str, value: Any, known: frozenset[str]) -> InitErrorDetails:
@@ -202,10 +213,8 @@ def _resolved(path: str, info: ValidationInfo) -> str:
 
 def _resolved_pattern(path: str, info: ValidationInfo) -> str:
     folder = (info.context or {}).get("folder")
-    try:
+    with as_problem():
         check_pattern(path)
-    except ConfigError as error:
-        raise problem(str(error).rstrip("."), error.hint) from None
     # Only what the file says is a pattern, not the folder it happens to be in.
     return _below(None if folder is None else Path(escaped(str(folder))), path)
 
@@ -225,6 +234,15 @@ def _expanded(path: str) -> Path:
         raise problem(f"{path!r} is not a path: {error}", "Write the whole path.") from None
 
 
+Values = TypeVar("Values", bound="Mapping[str, Any]")
+
+
+def _without_secrets(options: Values) -> Values:
+    with as_problem():
+        refuse_secrets(options)
+    return options
+
+
 _COLUMN_LIST = {"anyOf": [{"type": "array", "items": {"type": "string"}, "minItems": 1}, {"type": "string"}]}
 _FLAG = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"^(true|false)$|\$\{"}]}
 _WHOLE = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?[0-9]+$|\$\{"}]}
@@ -241,3 +259,5 @@ Location = Annotated[str, AfterValidator(_resolved)]
 """A path or URI; a relative path starts at the folder of the file it stands in."""
 Pattern = Annotated[str, AfterValidator(_resolved_pattern)]
 """A path to read, or a pattern that means several; a relative one starts at the folder of the file it stands in."""
+NoSecrets = AfterValidator(_without_secrets)
+"""Marks options, none of which may hold a secret of the storage."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from deltaworks.lake.folder import folder_at
-from deltaworks.lake.model import FileModel, Location
+from deltaworks.lake.model import FileModel, Location, NoSecrets
 from deltaworks.runs.folder import RunFolder
 from deltaworks.vault.storage import Sources, access_to
 
@@ -24,7 +24,7 @@ class RunsPlace(FileModel):
     """The folder: a path, or a URI such as `s3a://bucket/runs`."""
     credential_id: str | None = None
     """The credential for that storage, by its name in the vault."""
-    options: dict[str, str] = Field(default_factory=dict)
+    options: Annotated[dict[str, str], NoSecrets] = Field(default_factory=dict)
     """Options of the storage, as `fs.s3a.endpoint`."""
 
 

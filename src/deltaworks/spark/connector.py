@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, PrivateAttr
 
-from deltaworks.lake.model import Step
+from deltaworks.lake.model import NoSecrets, Step
 from deltaworks.lake.storage import one_spelling
 from deltaworks.vault.storage import Access, is_storage_option
 
@@ -22,7 +22,7 @@ class Connector(Step, ABC):
 
     credential_id: str | None = None
     """The credential to use, by its name in the vault."""
-    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    options: Annotated[dict[str, str | int | float | bool], NoSecrets] = Field(default_factory=dict)
     """Options handed to Spark as they are; those of the storage, `fs.s3a.…` or `AWS_…`, count for delta-rs too."""
 
     _access: Access = PrivateAttr(default_factory=Access)

@@ -314,3 +314,11 @@ def test_a_sink_alone_is_checked_against_its_mode() -> None:
 @pytest.mark.parametrize("text", ["a: 1\n", "{}\n"])
 def test_a_place_that_lies_outside_the_file_is_told_where_the_file_is(tmp_path: Path, text: str) -> None:
     assert refusal(tmp_path, text)[0].startswith("orders.yaml:1: ")
+
+
+@pytest.mark.parametrize("part", ["extract", "load"])
+def test_a_secret_of_the_storage_is_refused_and_not_repeated(part: str) -> None:
+    ((message, hint),) = problems(pipeline(**{f"{part}__options": {"fs.s3a.secret.key": "canary"}}))
+
+    assert message == f"{part}.options: `options` holds a secret, fs.s3a.secret.key."
+    assert "vault set" in hint

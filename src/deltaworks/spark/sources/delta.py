@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import model_validator
 
-from deltaworks.errors import ConfigError
 from deltaworks.lake.feed import require_feed
 from deltaworks.lake.feed_columns import require_columns
 from deltaworks.lake.log import Log
-from deltaworks.lake.model import Flag, Location, Whole, problem
+from deltaworks.lake.model import Flag, Location, Whole, as_problem, problem
 from deltaworks.lake.remains import require_files
 from deltaworks.lake.sql import literal, quoted
 from deltaworks.lake.table import NotATableError, VersionNotFoundError
@@ -184,7 +183,5 @@ def _in_order(what: str, start: Any, end: Any) -> None:
 
 
 def _checked_time(text: str | None) -> datetime | None:
-    try:
+    with as_problem():
         return None if text is None else instant(text)
-    except ConfigError as error:
-        raise problem(str(error).rstrip("."), error.hint) from None

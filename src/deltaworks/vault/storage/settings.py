@@ -37,8 +37,8 @@ class Vocabulary:
     def ours(self, name: str) -> str | None:
         """Our name for a setting; none where we have none."""
         prefix = next((each for each in self.prefixes if name.lower().startswith(each)), "")
-        plain = _plain(name[len(prefix) :])
-        return next((own for own, other in self.names.items() if plain == _plain(own) or plain in other), None)
+        bare = plain(name[len(prefix) :])
+        return next((own for own, other in self.names.items() if bare == plain(own) or bare in other), None)
 
     def among(self, given: Mapping[str, str], by: str) -> dict[str, Said]:
         """The settings we have names for."""
@@ -65,16 +65,6 @@ class Vocabulary:
             )
         return self.among(values, f"credential {credential.credential_id!r}")
 
-    def of_file(self, options: Mapping[str, str]) -> dict[str, Said]:
-        """What the file's options say; a secret there is refused."""
-        found = self.among(options, FILE)
-        for name in sorted(self.secret & found.keys()):
-            raise ConfigError(
-                f"`options` holds the {name} of the storage.",
-                hint="A file is no place for secrets: use `deltaworks vault set` and `credentialId`.",
-            )
-        return found
-
     def settled(
         self,
         sources: Sources,
@@ -88,7 +78,7 @@ class Vocabulary:
             [
                 self.among(sources.given, "storage_options"),
                 self.of_credential(sources.credential),
-                self.of_file({**(options or {}), **self.prefixed(sources.options)}),
+                self.among({**(options or {}), **self.prefixed(sources.options)}, FILE),
                 self.among(conf or {}, "Spark's configuration"),
                 self.among(self.prefixed(sources.environment), "the environment"),
                 self.among(last or {}, "the profile"),
@@ -115,7 +105,8 @@ class Vocabulary:
         return [f"{name} is {winner.value}, as {winner.by} says; the file says {said.value}"]
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name without its signs, by which all spellings are one."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 

@@ -139,15 +139,6 @@ def test_options_only_one_engine_knows_go_to_that_one() -> None:
     assert found.endpoint is None
 
 
-@pytest.mark.parametrize("name", ["fs.s3a.secret.key", "AWS_SECRET_ACCESS_KEY", "fs.s3a.bucket.lake.session.token"])
-def test_a_secret_in_the_file_is_refused_without_repeating_it(name: str) -> None:
-    with pytest.raises(ConfigError, match="`options` holds the s") as caught:
-        access(options={name: "canary"})
-
-    assert "canary" not in f"{caught.value} {caught.value.hint}"
-    assert "vault set" in caught.value.hint
-
-
 def test_the_credentials_endpoint_wins_over_the_files_and_the_plan_says_so() -> None:
     found = access(
         credential=credential(**PAIR, endpoint="http://a:1"),
