@@ -9,11 +9,15 @@ import sys
 import time
 from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
-from deltaworks.spark.logstore import CONDITIONAL_PUT
+from deltaworks.spark.logstore import CONDITIONAL_PUT, SINGLE_DRIVER
 from tests.jars import OLD_DELTA, kept
+
+if TYPE_CHECKING:
+    from tests.servers.s3 import S3Server
 
 LIMIT = 240  # seconds
 START = """
@@ -222,6 +226,32 @@ def test_a_platforms_own_delta_and_its_running_session_are_used(tmp_path: Path) 
     )
 
     assert lines == [CONDITIONAL_PUT, "True 3"]
+
+
+def test_a_session_that_somebody_else_started_may_not_write_to_a_bucket(
+    tmp_path: Path, s3: S3Server, bucket: str
+) -> None:
+    done = python(
+        f"""
+        import deltaworks
+        from pyspark.sql import SparkSession
+        from deltaworks.spark.jars import jars_of
+        jars = ",".join(str(cache / "jars" / jar.file_name) for jar in jars_of({{"delta", "s3"}}))
+        delta = "io.delta.sql.DeltaSparkSessionExtension", "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+        theirs = SparkSession.builder.master("local[1]").config("spark.jars", jars)
+        theirs.config("spark.sql.extensions", delta[0]).config("spark.sql.catalog.spark_catalog", delta[1])
+        load = {{"sinkType": "DeltaLake", "path": "s3a://{bucket}/t"}}
+        result = deltaworks.load(theirs.getOrCreate().range(1), load, "Append")
+        print(result.success, result.error, "|", result.hint)
+        """,
+        tmp_path,
+        **s3.options(),
+    )
+
+    said = f"This Spark session commits to s3a://{bucket} with {SINGLE_DRIVER}, which is safe for one driver only."
+    assert done.stdout.startswith(f"False load: {said}")
+    assert "singleDriver: true" in done.stdout
+    assert not [path for path in (s3.folder / "data" / bucket).rglob("*") if path.is_file()]
 
 
 def test_what_spark_submit_starts_gets_our_jars_and_the_users(tmp_path: Path) -> None:

@@ -10,12 +10,6 @@ import pytest
 
 import deltaworks
 from deltaworks.errors import RefusedError
-from deltaworks.lake.folder import folder_at
-from deltaworks.lake.proofs import Proofs
-from deltaworks.pipeline.config import LoadPart
-from deltaworks.spark import safety
-from deltaworks.spark.logstore import SINGLE_DRIVER
-from deltaworks.vault.storage import Sources, access_to
 
 if TYPE_CHECKING:
     from tests.integration.s3.lake import Lake
@@ -56,17 +50,6 @@ def test_one_who_says_that_nobody_else_writes_is_believed(shaky: Lake, faults: F
     faults.add("ignore-condition", method="PUT", header="if-none-match", times=None)
 
     assert shaky.load([A], "t", singleDriver=True).success
-
-
-def test_a_session_with_another_log_store_is_refused(
-    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    part = LoadPart.model_validate({"load": lake.sink("t"), "writeMode": "Append"})
-    way = access_to(lake.uri("t"), Sources(given=lake.s3.options()))
-    monkeypatch.setattr(safety, "log_store_in_force", lambda _: SINGLE_DRIVER)
-
-    with pytest.raises(RefusedError, match=r"S3SingleDriverLogStore, which is safe for one driver only"):
-        safety.require_safe(part.load.reached_by(way), lake.spark, Proofs(folder_at(str(tmp_path))))
 
 
 def test_a_local_table_needs_no_proof(lake: Lake, tmp_path: Path) -> None:

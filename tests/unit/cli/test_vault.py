@@ -8,33 +8,24 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, get_args
 
-import keyring
 import pytest
 from tests.house.tree import ROOT
 from tests.unit.cli.pseudoterminal import at_a_terminal, in_a_shell
 from tests.unit.pipeline.files import TEXT, saved
 from tests.unit.tables import land
-from tests.unit.vault.rings import MemoryRing
 
 from deltaworks.cli import vault as command
 from deltaworks.pipeline.vaults import FileVaultConfig, VaultEdge, file_vault
 from deltaworks.vault.sealing import KeyKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.unit.cli.outcome import Cli, Outcome
+    from tests.unit.vault.rings import MemoryRing
 
 
-@pytest.fixture(autouse=True)
-def ring() -> Iterator[MemoryRing]:
-    """A keyring, where this machine may have none."""
-    before = keyring.get_keyring()
-    found = MemoryRing()
-    keyring.set_keyring(found)
-    yield found
-    keyring.set_keyring(before)
+pytestmark = pytest.mark.usefixtures("ring")
 
 
 @pytest.fixture
