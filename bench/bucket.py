@@ -13,6 +13,7 @@ from tests.servers.keeper import Run
 from tests.servers.s3 import s3_server
 
 from deltaworks.api import cache_folder
+from deltaworks.spark.logstore import FILE_SYSTEM, log_store_conf
 from deltaworks.spark.session import open_session, warm_up
 from deltaworks.spark.settings import SparkSettings
 
@@ -35,11 +36,18 @@ class Bucket:
 
 
 @contextmanager
-def bucket() -> Iterator[Bucket]:
-    """A bucket on a server of its own."""
+def buckets(*names: str) -> Iterator[tuple[Bucket, ...]]:
+    """Buckets on a server of their own."""
     with tempfile.TemporaryDirectory(prefix="deltaworks-bench-") as scratch:
         server = s3_server(Run(Path(scratch) / "servers", os.getpid()))
-        yield Bucket(server.bucket("lake"), server.options())
+        yield tuple(Bucket(server.bucket(name), server.options()) for name in names)
+
+
+@contextmanager
+def bucket() -> Iterator[Bucket]:
+    """A bucket on a server of its own."""
+    with buckets("lake") as (one,):
+        yield one
 
 
 def session(*, default_log_store: bool) -> SparkSession:
@@ -47,6 +55,7 @@ def session(*, default_log_store: bool) -> SparkSession:
     settings = SparkSettings(cache=cache_folder(os.environ), groups=frozenset({"delta", "s3"}))
     starting = warm_up(settings)
     if default_log_store:
-        plain = {key: value for key, value in starting.conf.items() if "delta.logStore" not in key}
+        ours = log_store_conf().keys() - {FILE_SYSTEM}
+        plain = {key: value for key, value in starting.conf.items() if key not in ours}
         starting = replace(starting, conf=plain)
     return open_session(starting)

@@ -26,7 +26,8 @@ MANIFEST = "META-INF/MANIFEST.MF"
 COMPILER = ("org.eclipse.jdt", "ecj", "3.40.0", "05cc22a24e7982970f63a405fc6c820bc80b806f27f3c5a6236fc475f8f7152b")
 # Classes for Java 17, by source and target: `--release` needs a file that not every newer JRE has.
 OPTIONS = ("-source", "17", "-target", "17", "-encoding", "UTF-8", "-proc:none", "-failOnWarning")
-# Delta's and S3A's own classes, and those of Amazon that the latter extend.
+# Of the jars that PySpark has, and of those we fetch: S3A's own classes need those of Amazon that they extend.
+WITH_SPARK = ("hadoop-client-api-*.jar", "spark-sql_*.jar", "spark-common-utils_*.jar", "scala-library-*.jar")
 NEEDED = ("delta-storage", "hadoop-aws", "aws-core", "s3", "sdk-core", "utils")
 
 
@@ -103,7 +104,7 @@ def jars() -> tuple[Path, ...]:
         ivy_settings=edge.ivy_settings,
     )
     try:
-        return (*store.ensure((compiler, *needed)), *(home / "jars").glob("hadoop-client-api-*.jar"))
+        return (*store.ensure((compiler, *needed)), *(jar for name in WITH_SPARK for jar in (home / "jars").glob(name)))
     except DeltaworksError as error:
         raise Problem(str(error), hint=error.hint) from error
 

@@ -30,7 +30,7 @@ from deltaworks.lake.globs import NoPatternError
 from deltaworks.lake.log import DamagedLogError, Log
 from deltaworks.lake.remains import VacuumedError
 from deltaworks.lake.schema_file import SchemaFileError
-from deltaworks.lake.storage import NowhereError, UnreachableError
+from deltaworks.lake.storage import AbsentError, NowhereError, UnreachableError
 from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
 from deltaworks.lake.travel import NoVersionThenError, instant
 from deltaworks.pipeline.checking import InvalidFileError
@@ -74,6 +74,7 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         NotATableError("orders"),
         NowhereError("foo://x", "unknown"),
         NoVersionThenError(Log(str(tmp_path)), instant("2001-01-01")),
+        AbsentError("s3://x", "there is no y"),
         UnreachableError("s3://x", "refused"),
         UnsafeWritersError("x", hint="y"),
         UnreadableTableError("orders", "a feature"),

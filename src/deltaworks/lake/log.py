@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.errors import RunError
 from deltaworks.lake.commit import Commit, Mark, parsed
 from deltaworks.lake.folder import folder_at
-from deltaworks.lake.storage import UnreachableError
+from deltaworks.lake.storage import AbsentError
 from deltaworks.vault.storage import access_to
 
 if TYPE_CHECKING:
@@ -83,15 +84,21 @@ class Log:
 
     def latest(self, since: int | None = None) -> int | None:
         """The newest version; none when there is no table here. One that was seen already makes the look shorter."""
+        if since is not None and self._is_newest(since):
+            return since
         # Most of a long log lies before its last checkpoint, and need not be listed.
-        start = self._summed_up() if since is None else since
+        start = self.summed_up() if since is None else since
         return max(self.versions(start - 1) or self.versions(), default=None)
 
-    def _summed_up(self) -> int:
-        """The version of the last checkpoint, as far as anybody noted it."""
+    def _is_newest(self, version: int) -> bool:
+        """Whether a version is the last: commits have no gaps, so that two files tell what a listing would."""
+        return self.folder.missing([_name(version), _name(version + 1)]) == [_name(version + 1)]
+
+    def summed_up(self) -> int:
+        """The version of the last checkpoint, as far as anybody noted it; 0 when nobody did."""
         try:
             return int(json.loads(self.folder.read("_delta_log/_last_checkpoint"))["version"])
-        except (UnreachableError, ValueError, TypeError, KeyError):
+        except (AbsentError, ValueError, TypeError, KeyError):
             return 0
 
     def commit(self, version: int) -> LoggedCommit:
@@ -116,7 +123,13 @@ class Log:
 
     def since(self, version: int) -> Iterator[LoggedCommit]:
         """The commits after `version`, oldest first."""
-        return map(self.commit, self.versions(version))
+        found = version
+        with suppress(AbsentError):
+            while True:
+                yield self.commit(found + 1)
+                found += 1
+        if found == version:  # nothing there, or clean-up was: a listing can tell
+            yield from map(self.commit, self.versions(version))
 
     def back(self, version: int) -> Iterator[LoggedCommit]:
         """The commits up to `version` that are still there, newest first."""
@@ -124,7 +137,7 @@ class Log:
 
     def actions(self, version: int) -> list[dict[str, Any]]:
         """What one commit did, action by action."""
-        return self.lines(f"_delta_log/{version:020}.json")
+        return self.lines(_name(version))
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """The actions in a file of JSON lines."""
@@ -153,6 +166,10 @@ class DamagedLogError(RunError):
             f"The commit file {name} of {uri} is damaged.",
             hint="Restore that file from a backup; nothing was written.",
         )
+
+
+def _name(version: int) -> str:
+    return f"_delta_log/{version:020}.json"
 
 
 def _logged(version: int, actions: list[dict[str, Any]]) -> LoggedCommit:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from deltaworks.lake.folder import Folder
-from deltaworks.lake.storage import Answer, NowhereError, UnreachableError, escaped, patiently, reason
+from deltaworks.lake.storage import AbsentError, Answer, NowhereError, UnreachableError, escaped, patiently, reason
 from deltaworks.vault.storage import Access, access_to
 from deltaworks.vault.storage.s3 import Keys, S3Access
 
@@ -79,7 +79,7 @@ class RemoteFolder(Folder):
         try:
             return _asked(self.uri, lambda: bytes(obstore.get(self.store, name).bytes()))
         except FileNotFoundError as error:
-            raise UnreachableError(self.uri, f"there is no {name}") from error
+            raise AbsentError(self.uri, f"there is no {name}") from error
 
     def write(self, name: str, content: bytes) -> None:
         """Put a file there, whole or not at all."""

@@ -51,6 +51,10 @@ class UnreachableError(SetupError):
         self.why = why
 
 
+class AbsentError(UnreachableError):
+    """A file is not there."""
+
+
 def advice(why: str) -> str:
     """What to do about a reason that storage gave."""
     told = (hint for words, hint in _ADVICE.items() if re.search(words, why))
@@ -93,4 +97,5 @@ def reached(uri: str) -> Iterator[None]:
         yield
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        raise UnreachableError(uri, f"{error.strerror}{where}" if error.strerror else reason(error)) from error
+        kind = AbsentError if isinstance(error, FileNotFoundError | NotADirectoryError) else UnreachableError
+        raise kind(uri, f"{error.strerror}{where}" if error.strerror else reason(error)) from error

@@ -46,22 +46,39 @@ def open_table(
 
 def table_of(log: Log, version: int | None = None) -> Table:
     """The table whose log this is, now or as it was at a version."""
+    found = newest(log) if version is None else _at(log, version)
+    if found is None:
+        raise NotATableError(log.uri)
+    return found
+
+
+def newest(log: Log) -> Table | None:
+    """The table as it is now; none when there is no table here."""
+    log.summed_up()  # tells sooner than delta-rs, and in plainer words, that storage does not let us in
+    try:
+        return Table(log)  # which finds the version by itself
+    except UnreadableTableError:
+        latest = log.latest()
+        return None if latest is None else Table(log, latest)
+
+
+def _at(log: Log, version: int) -> Table | None:
     latest = log.latest()
     if latest is None:
-        raise NotATableError(log.uri)
-    if version not in (None, latest) and version not in (readable := log.readable()):
+        return None
+    if version != latest and version not in (readable := log.readable()):
         raise VersionNotFoundError(log.uri, version, readable)
-    return Table(log, latest if version is None else version)
+    return Table(log, version)
 
 
 class Table:
     """One version of a Delta table; it stays that version however the table goes on."""
 
-    def __init__(self, log: Log, version: int) -> None:
+    def __init__(self, log: Log, version: int | None = None) -> None:
         self.log = log
         self.uri = log.uri
-        self.version = version
         self._delta = _opened(log, version)
+        self.version = self._delta.version()
 
     def __repr__(self) -> str:
         return f"Table({self.uri!r}, version={self.version})"
@@ -215,7 +232,7 @@ def _possible(uri: str) -> Iterator[None]:
         raise ConfigError(f"{uri} cannot be read like this: {said}", hint="Check columns and versions.") from error
 
 
-def _opened(log: Log, version: int) -> DeltaTable:
+def _opened(log: Log, version: int | None) -> DeltaTable:
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError
 

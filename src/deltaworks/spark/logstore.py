@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 CONDITIONAL_PUT = "io.deltaworks.storage.ConditionalPutLogStore"
 SINGLE_DRIVER = "io.delta.storage.S3SingleDriverLogStore"  # Delta's own choice: safe for one driver only
+WHOLE_FILES = "io.deltaworks.storage.WholeFiles"
 FILE_SYSTEM = "spark.hadoop.fs.s3.impl"
+# Spark asks Hadoop's configuration for it, which only the making of a session fills: a session that was there
+# before has no class of ours, and is not told of one.
+FILE_MANAGER = "spark.hadoop.spark.sql.streaming.checkpointFileManagerClass"
 
 # Where Delta looks, whichever of them is set: for one scheme or for all, and each in two spellings.
 _KEYS = tuple(f"{spark}delta.logStore.{key}" for key in ("s3a.impl", "class") for spark in ("spark.", ""))
@@ -34,9 +38,9 @@ def logstore_jar() -> Path:
 
 
 def log_store_conf() -> Mapping[str, str]:
-    """Spell, for the making of a session, that tables on S3 are committed to by conditional put."""
+    """Spell, for the making of a session, that tables on S3 are committed to by conditional put, without renames."""
     stores = {f"spark.delta.logStore.{scheme}.impl": CONDITIONAL_PUT for scheme in ("s3a", "s3")}
-    return {**stores, FILE_SYSTEM: "org.apache.hadoop.fs.s3a.S3AFileSystem"}
+    return {**stores, FILE_SYSTEM: "org.apache.hadoop.fs.s3a.S3AFileSystem", FILE_MANAGER: WHOLE_FILES}
 
 
 def log_store_in_force(spark: SparkSession) -> str:

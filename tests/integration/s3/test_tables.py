@@ -13,6 +13,7 @@ import deltaworks
 
 if TYPE_CHECKING:
     from tests.integration.s3.lake import Lake
+    from tests.servers.faults.client import Faults
 
 A, B = {"id": 1, "name": "a"}, {"id": 2, "name": "b"}
 
@@ -138,3 +139,14 @@ def test_a_key_lands_once_in_a_bucket(lake: Lake) -> None:
 
     assert [result.load.already_landed for result in results] == [False, True]
     assert lake.rows("t") == [A]
+
+
+def test_a_load_renames_nothing_and_asks_little(shaky: Lake, faults: Faults) -> None:
+    shaky.load([A], "t")
+    faults.add("pass", times=None)
+
+    assert shaky.load([B], "t").success
+
+    changed = [seen.path.rpartition("/")[2] for seen in faults.seen() if seen.method not in ("GET", "HEAD")]
+    assert [name for name in changed if "part-" not in name] == [f"{1:020}.json", f"{1:020}.crc"]
+    assert len(faults.seen()) <= 25

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -47,6 +48,32 @@ def test_the_latest_version_is_found_whatever_is_noted_of_the_last_checkpoint(tm
 
     assert log(tmp_path).latest() == 4
     assert log(tmp_path).versions(after=2) == (3, 4)
+
+
+def test_a_version_that_was_seen_is_still_the_latest_or_is_not(tmp_path: Path) -> None:
+    for _ in range(3):
+        append(tmp_path)
+    found = log(tmp_path)
+
+    assert [found.latest(since=2), found.latest(since=0)] == [2, 2]
+    append(tmp_path)
+    assert found.latest(since=2) == 3
+    shutil.rmtree(tmp_path / "_delta_log")
+    assert found.latest(since=3) is None
+    append(tmp_path)
+    assert found.latest(since=3) == 0
+
+
+def test_the_commits_after_a_version_are_found_once_clean_up_was_there(tmp_path: Path) -> None:
+    for _ in range(5):
+        append(tmp_path)
+    found = log(tmp_path)
+    assert [each.version for each in found.since(1)] == [2, 3, 4]
+    for version in range(3):
+        commit_file(tmp_path, version).unlink()
+
+    assert [each.version for each in found.since(0)] == [3, 4]
+    assert list(found.since(4)) == []
 
 
 def test_a_commit_of_ours_says_so(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ public final class ConditionalPutLogStore extends HadoopFileSystemLogStore {
         return lines.toByteArray();
     }
 
-    private static void create(FileSystem fs, Path path, byte[] content) throws IOException {
+    static void create(FileSystem fs, Path path, byte[] content) throws IOException {
         int retries = fs.getConf().getInt("fs.s3a.retry.limit", 7);
         for (int attempt = 1; ; attempt++) {
             try {

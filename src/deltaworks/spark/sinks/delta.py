@@ -11,7 +11,7 @@ from deltaworks.lake.log import Log
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole
 from deltaworks.lake.sql import quoted
-from deltaworks.lake.table import Table
+from deltaworks.lake.table import Table, newest
 from deltaworks.spark.catalog import TableName, location
 from deltaworks.spark.sinks.base import Sink, WritePlan, beside
 from deltaworks.spark.sinks.delta_rules import check_mode, check_together
@@ -139,7 +139,10 @@ class DeltaSink(Sink):
 
     def target(self) -> Table | None:
         """The table as it is now; a version that was opened for this load is not opened again."""
-        version = self.log.latest(since=max(self._opened, default=None))
+        if not self._opened:
+            found = newest(self.log)
+            return None if found is None else self._opened.setdefault(found.version, found)
+        version = self.log.latest(since=max(self._opened))
         return None if version is None else self.at(version)
 
     def at(self, version: int) -> Table:

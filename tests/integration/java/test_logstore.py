@@ -14,28 +14,19 @@ from py4j.protocol import Py4JJavaError
 
 from deltaworks.spark.logstore import CONDITIONAL_PUT, log_store_in_force
 from deltaworks.spark.session import isolated
-from tests.integration.logs import CONFLICT, PART, WON, kind, log_in, outcome, refused, s3a_conf
+from tests.integration.java.logs import CONFLICT, PART, WON, kind, outcome, refused, s3a_conf
 from tests.integration.stores import store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
-    from tests.integration.logs import Log
+    from tests.integration.java.logs import Log
     from tests.servers.faults.client import Faults
     from tests.servers.s3 import S3Server
 
 FIRST = "00000000000000000000.json"
-
-
-@pytest.fixture
-def log(spark: SparkSession, bucket: str, faults: Faults) -> Iterator[Log]:
-    """The log of a table, by way of the proxy."""
-    log = log_in(bucket, faults.s3, spark)
-    yield log
-    log.file_system.close()
 
 
 def large(letter: str) -> list[str]:
