@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pyspark.sql import SparkSession
-
     from tests.servers.s3 import S3Server
 
 PART = 5 * 1024 * 1024  # bytes: the smallest part that S3 takes

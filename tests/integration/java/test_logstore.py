@@ -11,17 +11,16 @@ import pytest
 from deltalake import DeltaTable
 from obstore.exceptions import AlreadyExistsError
 from py4j.protocol import Py4JJavaError
+from tests.integration.java.logs import CONFLICT, PART, WON, kind, outcome, refused, s3a_conf
+from tests.integration.stores import store
 
 from deltaworks.spark.logstore import CONDITIONAL_PUT, log_store_in_force
 from deltaworks.spark.session import isolated
-from tests.integration.java.logs import CONFLICT, PART, WON, kind, outcome, refused, s3a_conf
-from tests.integration.stores import store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
-
     from tests.integration.java.logs import Log
     from tests.servers.faults.client import Faults
     from tests.servers.s3 import S3Server

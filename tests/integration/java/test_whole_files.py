@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
+from tests.integration.java.logs import PART
 
 from deltaworks.spark.logstore import WHOLE_FILES
-from tests.integration.java.logs import PART
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
-
     from tests.integration.java.logs import Log
     from tests.servers.faults.client import Faults
 

@@ -70,12 +70,12 @@ def test_a_catalog_that_cannot_take_the_name_is_told_and_the_rows_stay_landed(
     spark: SparkSession, schema: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from deltaworks.errors import RunError
-    from deltaworks.spark.sinks import delta
+    from deltaworks.spark.sinks import delta_load
 
     def full(*_: object) -> None:
         raise RunError("The metastore is down.", hint="Wait.")
 
-    monkeypatch.setattr(delta, "register", full)
+    monkeypatch.setattr(delta_load, "register", full)
 
     result = landed(load(frame(spark, {"id": 1}), f"{schema}.orders"))
 
