@@ -13,7 +13,7 @@ from tests.servers.keeper import Run
 from tests.servers.s3 import s3_server
 
 from deltaworks.api import cache_folder
-from deltaworks.spark.logstore import FILE_SYSTEM, log_store_conf
+from deltaworks.spark.logstore import FILE_MANAGER, FILE_SYSTEM, log_store_conf
 from deltaworks.spark.session import open_session, warm_up
 from deltaworks.spark.settings import SparkSettings
 
@@ -55,7 +55,7 @@ def session(*, default_log_store: bool) -> SparkSession:
     settings = SparkSettings(cache=cache_folder(os.environ), groups=frozenset({"delta", "s3"}))
     starting = warm_up(settings)
     if default_log_store:
-        ours = log_store_conf().keys() - {FILE_SYSTEM}
+        ours = {*log_store_conf(), FILE_MANAGER} - {FILE_SYSTEM}
         plain = {key: value for key, value in starting.conf.items() if key not in ours}
         starting = replace(starting, conf=plain)
     return open_session(starting)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
-from deltaworks.spark.logstore import FILE_SYSTEM, log_store_conf
+from deltaworks.spark.logstore import FILE_MANAGER, FILE_SYSTEM, WHOLE_FILES, log_store_conf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,10 @@ def _fixed(settings: SparkSettings) -> Mapping[str, str]:
     # Whether a Connect server has Delta in it was decided when it was started.
     if settings.remote:
         return fixed
-    return {**fixed, **log_store_conf(), CATALOG: DELTA_CATALOG, "spark.master": settings.master}
+    # Only a session for S3 loads a class of ours: what all sessions load must stand before the jars that differ, or
+    # the archive of classes that one of them made does not fit the next.
+    s3 = {FILE_MANAGER: WHOLE_FILES} if "s3" in settings.groups or settings.jars == "provided" else {}
+    return {**fixed, **log_store_conf(), **s3, CATALOG: DELTA_CATALOG, "spark.master": settings.master}
 
 
 def _defaults(settings: SparkSettings, cores: int) -> Mapping[str, str]:

@@ -38,9 +38,9 @@ def logstore_jar() -> Path:
 
 
 def log_store_conf() -> Mapping[str, str]:
-    """Spell, for the making of a session, that tables on S3 are committed to by conditional put, without renames."""
+    """Spell, for the making of a session, that tables on S3 are committed to by conditional put."""
     stores = {f"spark.delta.logStore.{scheme}.impl": CONDITIONAL_PUT for scheme in ("s3a", "s3")}
-    return {**stores, FILE_SYSTEM: "org.apache.hadoop.fs.s3a.S3AFileSystem", FILE_MANAGER: WHOLE_FILES}
+    return {**stores, FILE_SYSTEM: "org.apache.hadoop.fs.s3a.S3AFileSystem"}
 
 
 def log_store_in_force(spark: SparkSession) -> str:

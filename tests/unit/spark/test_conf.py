@@ -8,7 +8,7 @@ import pytest
 
 from deltaworks.errors import ConfigError
 from deltaworks.spark.conf import DELTA_EXTENSION, EXTENSIONS, IDEMPOTENCE_CHECK, for_submit, to_conf
-from deltaworks.spark.logstore import CONDITIONAL_PUT
+from deltaworks.spark.logstore import CONDITIONAL_PUT, FILE_MANAGER, WHOLE_FILES
 from deltaworks.spark.settings import SparkSettings
 
 
@@ -49,6 +49,12 @@ def test_what_exactly_once_relies_on_cannot_be_set(key: str) -> None:
 def test_tables_on_s3_are_safe_for_several_writers(scheme: str) -> None:
     for master in ("local[*]", "spark://host:7077", "yarn"):
         assert conf(master=master)[f"spark.delta.logStore.{scheme}.impl"] == CONDITIONAL_PUT
+
+
+def test_only_sessions_for_s3_are_told_of_files_without_renames() -> None:
+    assert conf(groups=frozenset({"delta", "s3"}))[FILE_MANAGER] == WHOLE_FILES
+    assert conf(jars="provided")[FILE_MANAGER] == WHOLE_FILES
+    assert FILE_MANAGER not in conf()
 
 
 def test_other_catalogs_stay_free() -> None:
