@@ -82,6 +82,20 @@ def test_a_path_where_nothing_is_says_so(tmp_path: Path) -> None:
     assert caught.value.uri == str(tmp_path / "nothing")
 
 
+def test_a_version_of_what_is_no_table_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotATableError):
+        open_table(tmp_path, version=0)
+
+
+@pytest.mark.parametrize("note", ['{"version": 1}', '{"version": 9}', "{", '{"version": "x"}'])
+def test_a_wrong_note_of_the_last_checkpoint_does_no_harm(tmp_path: Path, note: str) -> None:
+    for _ in range(3):
+        append(tmp_path)
+    (tmp_path / "_delta_log" / "_last_checkpoint").write_text(note)
+
+    assert open_table(tmp_path).rows == 3 * len(ROWS)
+
+
 def test_a_folder_that_is_no_table_says_so(tmp_path: Path) -> None:
     (tmp_path / "_delta_log").mkdir()
 
