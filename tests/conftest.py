@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.servers.faults.client import Faults
+    from tests.servers.kafka import KafkaServer
     from tests.servers.keeper import Run
+    from tests.servers.mariadb import MariaDbServer
+    from tests.servers.postgres import PostgresServer
     from tests.servers.s3 import S3Server
     from tests.unit.cli.outcome import Cli
 
@@ -76,6 +79,30 @@ def s3(whole_run: Run) -> S3Server:
     return s3_server(whole_run)
 
 
+@pytest.fixture(scope="session")
+def postgres(whole_run: Run) -> PostgresServer:
+    """The PostgreSQL server of this run, shared by all its processes."""
+    from tests.servers.postgres import postgres_server
+
+    return postgres_server(whole_run)
+
+
+@pytest.fixture(scope="session")
+def mariadb(whole_run: Run) -> MariaDbServer:
+    """The MariaDB server of this run, shared by all its processes."""
+    from tests.servers.mariadb import mariadb_server
+
+    return mariadb_server(whole_run)
+
+
+@pytest.fixture(scope="session")
+def kafka(whole_run: Run) -> KafkaServer:
+    """The Kafka broker of this run, shared by all its processes."""
+    from tests.servers.kafka import kafka_server
+
+    return kafka_server(whole_run)
+
+
 @pytest.fixture
 def bucket(s3: S3Server) -> str:
     """A new bucket for this test alone."""
@@ -110,7 +137,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": str(tmp_path_factory.mktemp("events")),
     }
-    groups = frozenset({"delta", "s3", "avro"})
+    groups = frozenset({"delta", "s3", "avro", "kafka", "postgres", "mysql"})
     session = open_session(SparkSettings(cache=cache_folder(os.environ), master="local[2]", conf=conf, groups=groups))
     yield session
     close_session(session)

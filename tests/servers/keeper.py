@@ -10,6 +10,7 @@ import json
 import os
 import random
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -52,11 +53,14 @@ class Run:
                 facts.write_text(json.dumps(start(folder)), encoding="utf-8")
             return dict(json.loads(facts.read_text(encoding="utf-8")))
 
-    def keep(self, command: list[str], log: Path, port: int) -> int:
-        """Start a server, wait until its port answers, and let it live while the run does; say who keeps it."""
+    def keep(self, command: list[str], log: Path, port: int, scratch: Path | None = None) -> int:
+        """Start a server, wait until its port answers, and let it live while the run does; say who keeps it.
+
+        A scratch folder, which is not among those of the tests, goes with the server.
+        """
         with log.open("wb") as output:
             keeper = subprocess.Popen(
-                [sys.executable, "-m", "tests.servers.keeper", str(self.pid), *command],
+                [sys.executable, "-m", "tests.servers.keeper", str(self.pid), str(scratch or ""), *command],
                 cwd=ROOT,
                 env=unmeasured(),
                 stdin=subprocess.DEVNULL,
@@ -97,8 +101,8 @@ def free_port() -> int:
     return port
 
 
-def main(run: str, *command: str) -> None:
-    """Be the parent of a server until it or the run ends."""
+def main(run: str, scratch: str, *command: str) -> None:
+    """Be the parent of a server until it or the run ends; then remove what it had for itself."""
     end_of_run = os.pidfd_open(int(run))
     # Whoever kills the keeper kills the server too.
     server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command])
@@ -106,6 +110,8 @@ def main(run: str, *command: str) -> None:
     select.select([end_of_run, end_of_server], [], [])
     server.kill()
     server.wait()
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 if __name__ == "__main__":

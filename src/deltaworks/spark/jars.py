@@ -32,10 +32,10 @@ class ManagedJar(Coordinate):
     sha256: str
 
 
-def catalogue() -> Mapping[str, tuple[ManagedJar, ...]]:
-    """Read every jar we may ask for, by connector."""
-    text = Path(__file__).with_name("jars.toml").read_text(encoding="utf-8")
-    return {name: tuple(_jar(*row) for row in rows.items()) for name, rows in tomllib.loads(text).items()}
+def catalogue(file: Path | None = None) -> Mapping[str, tuple[ManagedJar, ...]]:
+    """Read every jar we may ask for, by connector; or those that another file lists."""
+    rows = tomllib.loads((file or Path(__file__).with_name("jars.toml")).read_text(encoding="utf-8"))
+    return {name: tuple(_jar(*row) for row in jars.items()) for name, jars in rows.items()}
 
 
 def _jar(coordinate: str, sha256: str) -> ManagedJar:

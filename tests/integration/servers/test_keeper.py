@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-
 from tests.servers.keeper import ROOT, Run, ServerError, answers, free_port, require, unmeasured
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from obstore.exceptions import AlreadyExistsError, GenericError, PermissionDeniedError
-
 from tests.integration.stores import aws_client, store
 from tests.servers.s3 import Identity
 
