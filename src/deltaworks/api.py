@@ -25,6 +25,7 @@ from deltaworks.runs.result import LoadResult, RunResult
 from deltaworks.spark.batch import Batch
 from deltaworks.spark.errors import explained
 from deltaworks.spark.grants import grant
+from deltaworks.spark.hidden import visible
 from deltaworks.spark.landing import land
 from deltaworks.spark.safety import require_safe
 from deltaworks.spark.session import given_conf
@@ -93,7 +94,7 @@ def extract(config: Mapping[str, Any], *, spark: SparkSession, vault: Credential
         source = part.extract.located(_around(spark, vault))
         grant(spark, [source.access])
         span: Any = source.fixed()  # each source knows its own kind
-        return source.read(spark, span)
+        return visible(source.read(spark, span))
 
 
 def load(

@@ -37,9 +37,9 @@ from deltaworks.pipeline.checking import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.errors import ColumnNotFoundError
+from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
-from deltaworks.spark.sinks.delta_keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.sources.files_read import NothingToReadError
 from deltaworks.spark.unread import BadRecordError, HeaderError
 from deltaworks.vault import CredentialNotFoundError

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from deltaworks.vault.credential import CredentialVault
+    from deltaworks.vault.credential import Credential, CredentialVault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +26,13 @@ class Around:
     environment: Mapping[str, str] = field(default_factory=dict)
     conf: Callable[[], Mapping[str, str]] = dict  # Spark's, as files, flags or its owner gave it
 
+    def credential(self, credential_id: str | None) -> Credential | None:
+        """A credential by its name in the vault; none where none is named."""
+        return self.vault.get(credential_id) if credential_id else None
+
     def access_to(self, uri: str, credential_id: str | None, options: Mapping[str, str]) -> Access:
         """The way to the storage of a URI."""
-        credential = self.vault.get(credential_id) if credential_id else None
+        credential = self.credential(credential_id)
         if local_path(uri) is not None:
             return Access()
         said = self.conf()

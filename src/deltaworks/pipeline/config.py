@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NoReturn, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from deltaworks.errors import did_you_mean
-from deltaworks.lake.expectation import Expectation
+from deltaworks.lake.expectation import Expectation, OnFailure
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
 from deltaworks.pipeline.checking import checked
@@ -20,7 +21,7 @@ from deltaworks.spark.sources import AnySource
 from deltaworks.spark.transforms import AnyTransform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from deltaworks.pipeline.document import Document
     from deltaworks.spark.connector import Connector
@@ -80,6 +81,13 @@ class PipelineConfig(FileModel):
         return self
 
     @model_validator(mode="after")
+    def _there_is_a_place_aside(self) -> Self:
+        if self.extract.sets_aside or any(rule.on_failure is OnFailure.SET_ASIDE for rule in self.expect):
+            with _at(("load",), self.write_mode):
+                self.load.check_aside()
+        return self
+
+    @model_validator(mode="after")
     def _inputs_are_there(self) -> Self:
         for number, step in enumerate(self.transform):
             unknown = next((name for name in step.uses if name not in self.inputs), None)
@@ -100,10 +108,11 @@ class PipelineConfig(FileModel):
 
     def located(self, around: Surroundings) -> Self:
         """This pipeline with the path of every table that it names, and the way to all storage."""
+        load, extract = self.load.located(around), self.extract.located(around)
         found = {
             "inputs": {name: source.located(around) for name, source in self.inputs.items()},
-            "extract": self.extract.located(around),
-            "load": self.load.located(around),
+            "extract": extract if self.transform else extract.toward(load),
+            "load": load,
         }
         return self.model_copy(update=found)
 
@@ -148,10 +157,17 @@ class LoadPart(FileModel):
 
 
 def _check_mode(sink: Sink, mode: WriteMode) -> None:
-    try:
+    with _at(("load",), mode):
         sink.check_mode(mode)
+
+
+@contextmanager
+def _at(place: tuple[str | int, ...], value: object) -> Iterator[None]:
+    """Say of a problem where in the file it is."""
+    try:
+        yield
     except PydanticCustomError as error:
-        _raise_at(("load",), error, mode)
+        _raise_at(place, error, value)
 
 
 def _raise_at(place: tuple[str | int, ...], error: PydanticCustomError, value: object) -> NoReturn:

@@ -12,6 +12,7 @@ from deltaworks.pipeline.plan import Plan, asked_after
 from deltaworks.spark.batch import Batch
 from deltaworks.spark.counting import counted
 from deltaworks.spark.errors import explained
+from deltaworks.spark.hidden import visible
 from deltaworks.spark.landing import examined, land
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Prepared:
     config: PipelineConfig
     steps: tuple[Passed, ...]  # in the order the rows pass them, the source first
     plan: Plan
+    unreadable: DataFrame | None = None  # records to set aside
 
     @property
     def rows(self) -> DataFrame:
@@ -50,7 +52,7 @@ class Prepared:
 
     def write(self, commit: Commit) -> LoadResult:
         """Land the rows."""
-        batch = Batch(rows=self.rows, repeats=self._repeats)
+        batch = Batch(rows=self.rows, repeats=self._repeats, unreadable=self.unreadable)
         config = self.config
         result = land(config.load, batch, config.write_mode, commit, rules=config.expect)
         result = replace(result, notes=(*self.plan.write.notes, *result.notes))
@@ -68,7 +70,7 @@ class Prepared:
         """The plan, with what a look at the rows has told."""
         if findings is None:
             return self.plan
-        write = self.config.load.plan(self.rows, self.config.write_mode, findings)
+        write = self.config.load.plan(visible(self.rows), self.config.write_mode, findings)
         return replace(self.plan, write=write, rows=findings.rows, broken=dict(findings.broken))
 
     @property
@@ -85,9 +87,12 @@ class Spans:
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
-def fixed(config: PipelineConfig) -> Spans:
-    """Fix what every source of the pipeline will read."""
-    return Spans(extract=config.extract.fixed(), inputs={name: each.fixed() for name, each in config.inputs.items()})
+@contextmanager
+def held(config: PipelineConfig) -> Iterator[Spans]:
+    """Fix what every source of the pipeline will read, and keep it there until the end."""
+    with ExitStack() as sources:
+        inputs = {name: sources.enter_context(each.held()) for name, each in config.inputs.items()}
+        yield Spans(extract=sources.enter_context(config.extract.held()), inputs=inputs)
 
 
 @contextmanager
@@ -99,13 +104,15 @@ def prepared(config: PipelineConfig, spans: Spans, spark: SparkSession) -> Itera
     with ExitStack() as memory:
         inputs = {name: _input(name, source, spark, spans, memory=memory) for name, source in config.inputs.items()}
         steps = tuple(_passed(config, spans, spark, inputs))
-        yield Prepared(config=config, steps=steps, plan=_planned(config, spans, steps[-1].rows))
+        with explained("extract"):
+            unreadable = config.extract.unreadable(spark, spans.extract)
+        yield Prepared(config=config, steps=steps, plan=_planned(config, spans, steps[-1].rows), unreadable=unreadable)
 
 
 def _planned(config: PipelineConfig, spans: Spans, rows: DataFrame) -> Plan:
     _check_rules(config, rows)
     with explained("load"):
-        write = config.load.plan(rows, config.write_mode)
+        write = config.load.plan(visible(rows), config.write_mode)
         check_afterwards(config.load)
     return Plan(
         pipeline_id=config.pipeline_id,
@@ -125,15 +132,23 @@ def _passed(
     rows_read = None
     with explained("extract"):
         rows = config.extract.read(spark, spans.extract)
+    if not _by_order(config):
+        rows = visible(rows)
     yield Passed(title="extract", rows=rows)
     for number, step in enumerate(config.transform):
         if step.gathers and rows_read is None:
             rows, rows_read = counted(rows)
         title = f"transform[{number}] {step.type}"
         with explained(title, rows.columns):
-            rows = step.apply(rows, inputs)
+            rows = step.apply(visible(rows) if step.gathers else rows, inputs)
             _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
         yield Passed(title=title, rows=rows, rows_read=rows_read)
+
+
+def _by_order(config: PipelineConfig) -> bool:
+    """Whether the load wants to know which row of a key is the newest."""
+    keys = config.load.row_keys(config.write_mode)
+    return keys is not None and keys.on_duplicate is None
 
 
 def _check_rules(config: PipelineConfig, rows: DataFrame) -> None:
@@ -144,7 +159,7 @@ def _check_rules(config: PipelineConfig, rows: DataFrame) -> None:
 
 def _input(name: str, source: Source, spark: SparkSession, spans: Spans, *, memory: ExitStack) -> DataFrame:
     with explained(f"inputs.{name}"):
-        rows = source.read(spark, spans.inputs[name])
+        rows = visible(source.read(spark, spans.inputs[name]))
         if source.cache and not rows.storageLevel.useMemory:  # kept already: by another run, or the session's owner
             memory.callback(rows.cache().unpersist)
         return rows

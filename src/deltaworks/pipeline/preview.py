@@ -11,6 +11,7 @@ from deltaworks.lake.schema import Column, columns
 from deltaworks.lake.sql import literal
 from deltaworks.pipeline.prepared import prepared
 from deltaworks.spark.errors import explained
+from deltaworks.spark.hidden import visible
 from deltaworks.spark.look import look
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def preview(config: PipelineConfig, spans: Spans, spark: SparkSession, limit: in
 
 def _found(ready: Prepared) -> Findings | None:
     config = ready.config
-    keys = config.load.keys_to_look_at(config.write_mode)
-    if keys is None and not config.expect:
+    keys = config.load.row_keys(config.write_mode)
+    if (keys is None or not keys.checked) and not config.expect:
         return None
     with explained("expect" if config.expect else "load", ready.rows.columns):
         return look(ready.rows, config.expect, keys)
@@ -85,12 +86,13 @@ def _found(ready: Prepared) -> Findings | None:
 
 def _seen(step: Passed, limit: int) -> StepRows:
     with explained(step.title):
-        found = columns(step.rows.schema.json())
+        rows = visible(step.rows)
+        found = columns(rows.schema.json())
         # By place: two columns of a source may have one name.
-        numbered = step.rows.limit(limit).toDF(*(f"c{at}" for at in range(len(found))))
-        rows = numbered.selectExpr(*(_portable(f"c{at}", each.type) for at, each in enumerate(found))).collect()
+        numbered = rows.limit(limit).toDF(*(f"c{at}" for at in range(len(found))))
+        seen = numbered.selectExpr(*(_portable(f"c{at}", each.type) for at, each in enumerate(found))).collect()
     kinds = [each.type for each in found]
-    return StepRows(title=step.title, columns=found, rows=tuple(_plain(row, kinds) for row in rows))
+    return StepRows(title=step.title, columns=found, rows=tuple(_plain(row, kinds) for row in seen))
 
 
 _NESTED = ("array<", "map<", "struct<", "variant")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
 from deltaworks.pipeline.afterwards import carry_out
 from deltaworks.pipeline.keys import check_key, commit_for
-from deltaworks.pipeline.prepared import fixed, prepared
+from deltaworks.pipeline.prepared import held, prepared
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.heartbeat import beating
 from deltaworks.runs.log import run_log
@@ -107,12 +107,12 @@ class _Running:
     def _written(
         self, config: PipelineConfig, commit: Commit, log: logging.LoggerAdapter[logging.Logger]
     ) -> LoadResult:
-        with self._stage("extract", log):
-            spans = fixed(config)
-        with self._stage("session", log):
-            spark = self.run.around.session()
-            grant(spark, config.accesses())
         with ExitStack() as run:
+            with self._stage("extract", log):
+                spans = run.enter_context(held(config))
+            with self._stage("session", log):
+                spark = self.run.around.session()
+                grant(spark, config.accesses())
             with self._stage("plan", log):
                 ready = run.enter_context(prepared(config, spans, spark))
             self._save(replace(self.record, plan=self.run.redactor.value(ready.plan.to_dict())))

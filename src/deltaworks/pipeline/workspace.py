@@ -14,7 +14,7 @@ from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.prepared import fixed, prepared
+from deltaworks.pipeline.prepared import held, prepared
 from deltaworks.pipeline.preview import DEFAULT_LIMIT, preview
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.records import run_folder
@@ -86,11 +86,11 @@ class Workspace:
         around = self.around(config)
         with _hidden_by(self.redactor(config)):
             config = config.located(around)
-            spans = fixed(config)
-            spark = around.session()
-            grant(spark, config.accesses())
-            with prepared(config, spans, spark) as ready:
-                return ready.looked()
+            with held(config) as spans:
+                spark = around.session()
+                grant(spark, config.accesses())
+                with prepared(config, spans, spark) as ready:
+                    return ready.looked()
 
     def preview(self, config: PipelineConfig, limit: int = DEFAULT_LIMIT) -> Preview:
         """Show up to so many rows after each step; writes nothing, not even a record."""
@@ -98,13 +98,13 @@ class Workspace:
         with _hidden_by(self.redactor(config)):
             self.observer(Stage(config.pipeline_id, "extract"))
             located = config.located(around)
-            spans = fixed(located)
-            self.observer(Stage(config.pipeline_id, "session"))
-            spark = around.session()
-            grant(spark, located.accesses())
-            self.observer(Stage(config.pipeline_id, "preview"))
-            with watched(spark, self.spark.on_tasks):
-                return preview(located, spans, spark, limit)
+            with held(located) as spans:
+                self.observer(Stage(config.pipeline_id, "session"))
+                spark = around.session()
+                grant(spark, located.accesses())
+                self.observer(Stage(config.pipeline_id, "preview"))
+                with watched(spark, self.spark.on_tasks):
+                    return preview(located, spans, spark, limit)
 
     def run(
         self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False

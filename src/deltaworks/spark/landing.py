@@ -13,6 +13,7 @@ from deltaworks.runs.result import Kept
 from deltaworks.spark.aside import set_aside
 from deltaworks.spark.batch import Batch, staged
 from deltaworks.spark.errors import explained
+from deltaworks.spark.hidden import visible
 from deltaworks.spark.look import look
 
 if TYPE_CHECKING:
@@ -25,24 +26,52 @@ if TYPE_CHECKING:
     from deltaworks.lake.expectation import Expectation
     from deltaworks.lake.mode import WriteMode
     from deltaworks.runs.result import LoadResult
-    from deltaworks.spark.look import Findings, Keys
+    from deltaworks.spark.keys import Keys
+    from deltaworks.spark.look import Findings
     from deltaworks.spark.sinks import Sink
 
 
 def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Sequence[Expectation] = ()) -> LoadResult:
     """Write a batch, after one look at it where the sink or a rule has to know something first."""
-    keys = sink.keys_to_look_at(mode)
+    keys = _keys(sink, mode, batch.rows)
     with explained("load", batch.rows.columns):
         batch = replace(batch, rows=sink.shaped(batch.rows, mode))
-        if keys is None and not rules:
-            return sink.write(batch, mode, commit)
+        unreadable = batch.unreadable.count() if batch.unreadable else 0
+        if not rules and not _looked_at(keys):
+            if unreadable:
+                _set_aside(sink, batch, rules, commit)
+            result = sink.write(replace(batch, rows=_once(batch.rows, keys)), mode, commit)
+            return result if result.already_landed else replace(result, rows_set_aside=unreadable)
         with _repeated(sink, batch, commit) as rows:
-            findings, kept = _judged(sink, rows, keys, rules)
-            if findings.aside:
-                set_aside(sink, rows, rules, commit)
-                failpoints.reach("after_aside")
-            result = sink.write(Batch(rows=kept, repeats=True, findings=findings), mode, commit)
-    return _counted(result, rules, findings)
+            findings, kept = _judged(rows, keys, rules)
+            aside = findings.aside + unreadable
+            if aside:
+                _set_aside(sink, replace(batch, rows=rows), rules, commit)
+            ready = Batch(rows=_once(kept, keys, findings), repeats=True, findings=findings)
+            result = sink.write(ready, mode, commit)
+    if result.already_landed:
+        return result
+    superseded = findings.surplus if keys and keys.on_duplicate == "keepNewest" else 0
+    return replace(_counted(result, rules, findings), rows_set_aside=aside, rows_superseded=superseded)
+
+
+def _keys(sink: Sink, mode: WriteMode, rows: DataFrame) -> Keys | None:
+    keys = sink.row_keys(mode)
+    return keys and keys.settled(rows)
+
+
+def _looked_at(keys: Keys | None) -> Keys | None:
+    return keys if keys and keys.checked else None
+
+
+def _once(rows: DataFrame, keys: Keys | None, findings: Findings | None = None) -> DataFrame:
+    """The rows as they land: each key once, and no column that only tells their order."""
+    return visible(keys.once(rows, findings) if keys else rows)
+
+
+def _set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Commit) -> None:
+    set_aside(sink, batch, rules, commit)
+    failpoints.reach("after_aside")
 
 
 def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManager[DataFrame]:
@@ -54,19 +83,20 @@ def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManage
 
 def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:
     """What one look at the rows tells; none where nothing has to be known. Refuses what a load would refuse."""
-    keys = sink.keys_to_look_at(mode)
-    if keys is None and not rules:
+    keys = _keys(sink, mode, rows)
+    if not rules and not _looked_at(keys):
         return None
     with explained("load", rows.columns):
-        return _judged(sink, sink.shaped(rows, mode), keys, rules)[0]
+        return _judged(sink.shaped(rows, mode), keys, rules)[0]
 
 
-def _judged(sink: Sink, rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> tuple[Findings, DataFrame]:
-    """What one look tells, and the rows to write; refuses what a rule or the sink refuses."""
-    findings = look(rows, rules, keys)
+def _judged(rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> tuple[Findings, DataFrame]:
+    """What one look tells, and the rows to write; refuses what a rule or the keys refuse."""
+    findings = look(rows, rules, _looked_at(keys))
     _require_kept(rows, rules, findings)
     kept = rows.where(all_kept(rules)) if rules else rows
-    sink.judge(kept, findings)
+    if looked := _looked_at(keys):
+        looked.judge(kept, findings)
     return findings, kept
 
 
@@ -97,13 +127,10 @@ def _samples(rows: DataFrame, rule: Expectation) -> list[str]:
 
 
 def _counted(result: LoadResult, rules: Sequence[Expectation], findings: Findings) -> LoadResult:
-    if result.already_landed:
-        return result
     kept = tuple(Kept(rule.name, rule.on_failure.value, findings.broken[rule.name]) for rule in rules)
     return replace(
         result,
         rows_read=findings.rows,
-        rows_set_aside=findings.aside,
         rows_dropped=findings.rows - findings.kept - findings.aside,
         expectations=kept,
     )

@@ -16,16 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.expectation import Expectation
+    from deltaworks.spark.keys import Keys
 
 MOST_NAMED = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keys:
-    """The columns that identify a row, as a sink wants to know about them."""
-
-    columns: tuple[str, ...]
-    partitions: tuple[str, ...] = ()  # those of them whose values are worth knowing one by one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from deltaworks.vault.credential import Credential
     from deltaworks.vault.storage import Access
 
 
@@ -17,6 +18,9 @@ class Surroundings(Protocol):
 
     def session(self) -> SparkSession:
         """The session; it is opened when it is first asked for."""
+
+    def credential(self, credential_id: str | None) -> Credential | None:
+        """A credential by its name in the vault; none where none is named."""
 
     def access_to(self, uri: str, credential_id: str | None, options: Mapping[str, str]) -> Access:
         """The way to the storage of a URI."""

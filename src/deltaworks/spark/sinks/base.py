@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from deltaworks.lake.table import Table
     from deltaworks.runs.result import LoadResult
     from deltaworks.spark.batch import Batch
-    from deltaworks.spark.look import Findings, Keys
+    from deltaworks.spark.keys import Keys
+    from deltaworks.spark.look import Findings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,20 +56,20 @@ class Sink(Connector):
         """Whether a load can carry a key that lets it land only once."""
         return False
 
-    def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
-        """The key columns it has to know about before it writes; none where it need not look."""
+    def row_keys(self, mode: WriteMode) -> Keys | None:
+        """The columns that identify a row, and what becomes of null and repeated ones; none where all rows land."""
         return None
 
     def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
         """The rows with values as the target will have them, for whoever looks at them before."""
         return rows
 
-    def judge(self, rows: DataFrame, findings: Findings) -> None:
-        """Refuse what a look at the rows has found and this sink cannot write."""
-
     @abstractmethod
     def scratch(self, run_id: str) -> str:
         """A folder of its own for rows that are looked at more than once."""
+
+    def check_aside(self) -> None:
+        """Refuse a file that sets rows aside where this sink has no place for them."""
 
     @abstractmethod
     def aside(self) -> Sink:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from deltaworks.lake.commit import Commit
     from deltaworks.runs.result import LoadResult
     from deltaworks.spark.batch import Batch
-    from deltaworks.spark.look import Findings, Keys
+    from deltaworks.spark.keys import Keys
+    from deltaworks.spark.look import Findings
     from deltaworks.spark.surroundings import Surroundings
     from deltaworks.vault.storage import Access
 
@@ -76,8 +77,9 @@ class DeltaSink(Sink):
     """For Upsert: fill only these columns of a new row; all where none are given."""
     on_null_keys: Literal["match", "fail"] = "match"
     """For Upsert: a null key matches a null key, or fails the load."""
-    on_duplicate_keys: Literal["fail", "keepNewest"] = "fail"
-    """For Upsert: a key that several rows have fails the load, or the newest of them by `orderBy` is kept."""
+    on_duplicate_keys: Literal["fail", "keepNewest"] | None = None
+    """For Upsert: a key that several rows have fails the load, or the newest of them by `orderBy` is kept.
+    Where nothing is said, the newest record of a topic or change of a feed is kept; all else fails."""
     order_by: Columns | None = None
     """For `keepNewest`: the columns whose largest values make a row the newest."""
     checks: Flag = True
@@ -157,15 +159,22 @@ class DeltaSink(Sink):
         found._logs, found._opened = [], {}
         return found
 
-    def keys_to_look_at(self, mode: WriteMode) -> Keys | None:
-        """The merge keys, unless the file says that the source can be trusted."""
-        from deltaworks.spark.look import Keys
+    def row_keys(self, mode: WriteMode) -> Keys | None:
+        """The merge keys, which are looked at unless the file says that the source can be trusted."""
+        from deltaworks.spark.keys import Keys
 
-        if mode is not WriteMode.UPSERT or not self.checks or self.merge_keys is None:
+        if mode is not WriteMode.UPSERT or self.merge_keys is None:
             return None
         table = self.target()
         there = {name.lower() for name in table.partition_columns} if table else ()
-        return Keys(columns=self.merge_keys, partitions=tuple(key for key in self.merge_keys if key.lower() in there))
+        return Keys(
+            columns=self.merge_keys,
+            partitions=tuple(key for key in self.merge_keys if key.lower() in there),
+            on_null=self.on_null_keys,
+            on_duplicate=self.on_duplicate_keys,
+            order_by=self.order_by or (),
+            checked=self.checks,
+        )
 
     def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
         """The rows with their keys as the table will have them: Delta keeps an empty partition value as null."""
@@ -178,12 +187,6 @@ class DeltaSink(Sink):
         if not emptied:
             return rows
         return rows.selectExpr(*(_nothing(name) if name in emptied else quoted(name) for name in rows.columns))
-
-    def judge(self, rows: DataFrame, findings: Findings) -> None:
-        """Refuse null and repeated keys."""
-        from deltaworks.spark.sinks.delta_keys import refuse
-
-        refuse(self, rows, findings)
 
     def scratch(self, run_id: str) -> str:
         """Inside the table's folder, where no vacuum looks; beside it while there is no table."""

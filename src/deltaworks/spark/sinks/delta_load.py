@@ -17,7 +17,6 @@ from deltaworks.spark.conflicts import Reaction, WriteConflictError
 from deltaworks.spark.errors import explained
 from deltaworks.spark.sinks.base import WritePlan
 from deltaworks.spark.sinks.delta_fit import aligned, check_fit, notes, schema_after, widen
-from deltaworks.spark.sinks.delta_keys import chosen
 from deltaworks.spark.sinks.delta_steps import files_read, step_for
 
 if TYPE_CHECKING:
@@ -60,14 +59,12 @@ class DeltaLoad:
     def run(self, batch: Batch, commit: Commit) -> LoadResult:
         """Commit the rows once, however many tries that takes, and read back what landed."""
         commit = replace(commit, schema=fingerprint(batch.rows.schema.json()))
-        rows, superseded = chosen(self.sink, batch)
-        batch = replace(batch, rows=rows)
         while True:
             rows_read, conflict = self._attempt(batch, commit)
             found = landed(self.sink.log, commit, commit.seen)
             if found.landing is Landing.OURS and found.commit:
                 result = self._result(found.commit, rows_read, batch.findings)
-                return replace(result, rows_superseded=superseded, notes=self._registered(batch.rows.sparkSession))
+                return replace(result, notes=self._registered(batch.rows.sparkSession))
             if found.landing is Landing.TAKEN and found.commit:
                 return LoadResult.landed_before(found.commit.version)
             if conflict is None:

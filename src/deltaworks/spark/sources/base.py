@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from deltaworks.lake.model import FileModel, Flag
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
+
+    from deltaworks.spark.sinks.base import Sink
 
 
 class Incremental(FileModel):
@@ -37,13 +42,31 @@ class Source(Connector):
         """Whether reading the same span again gives the same rows."""
         return False
 
+    @property
+    def sets_aside(self) -> bool:
+        """Whether records that cannot be read are set aside."""
+        return False
+
+    def toward(self, sink: Sink) -> Self:
+        """This source, knowing where its rows go, unchanged by any transform; both are located."""
+        return self
+
     def fixed(self) -> Any:
         """Decide what exactly will be read, before the first action; none where there is nothing to fix."""
         return None
 
+    @contextmanager
+    def held(self) -> Iterator[Any]:
+        """What exactly will be read, kept there until the end, where somebody could take it away."""
+        yield self.fixed()
+
+    def unreadable(self, spark: SparkSession, span: Any) -> DataFrame | None:
+        """The records of the span that cannot be read, each as `reason` and `row`, where they are to be set aside."""
+        return None
+
     @abstractmethod
     def read(self, spark: SparkSession, span: Any) -> DataFrame:
-        """The rows, lazily."""
+        """The rows, lazily; with the column `hidden.ORDER` where a source knows which row is the newer one."""
 
     @abstractmethod
     def describe(self, span: Any) -> str:

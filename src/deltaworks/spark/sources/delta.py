@@ -16,6 +16,7 @@ from deltaworks.lake.sql import literal, quoted
 from deltaworks.lake.table import NotATableError, VersionNotFoundError
 from deltaworks.lake.travel import first_version_since, instant, version_at
 from deltaworks.spark.catalog import TableName, location, require_one_place
+from deltaworks.spark.hidden import ORDER
 from deltaworks.spark.sources.base import Source
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from deltaworks.spark.surroundings import Surroundings
 
 _FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
+# Within one version a row that is gone, or as it was before, is older than the row that took its place.
+_NEWER = "struct(_commit_version, _change_type NOT IN ('delete', 'update_preimage'))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +149,8 @@ class DeltaSource(Source):
         feed = reader.option("startingVersion", start).option("endingVersion", end).load(self.path)
         changes = feed.select(*(quoted(name) for name in (*columns, *_FEED_COLUMNS)))
         ignored = ", ".join(literal(change) for change in self._ignored())
-        return changes.where(f"_change_type NOT IN ({ignored})") if ignored else changes
+        kept = changes.where(f"_change_type NOT IN ({ignored})") if ignored else changes
+        return kept.selectExpr("*", f"{_NEWER} AS {ORDER}")
 
     def _ignored(self) -> list[str]:
         deletes = ["delete"] if self.ignore_deletes else []

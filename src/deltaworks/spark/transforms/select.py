@@ -8,6 +8,7 @@ from pydantic import Field
 
 from deltaworks.lake.model import FromText
 from deltaworks.lake.sql import same_each_time
+from deltaworks.spark.hidden import carried
 from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Select(Transform):
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """Only the chosen columns."""
-        return rows.selectExpr(*self.columns)
+        return rows.selectExpr(*self.columns, *carried(rows))
 
     def describe(self) -> str:
         """The columns."""

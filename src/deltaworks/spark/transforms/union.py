@@ -8,6 +8,7 @@ from pydantic import Field
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Flag, FromText
+from deltaworks.spark.hidden import visible
 from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_fit
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Union(Transform):
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """All rows."""
+        rows = visible(rows)
         for name in self.inputs:
             self._check(rows, inputs[name], name)
             rows = rows.unionByName(inputs[name], allowMissingColumns=self.allow_missing)
