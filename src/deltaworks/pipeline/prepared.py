@@ -122,8 +122,15 @@ def _planned(config: PipelineConfig, spans: Spans, rows: DataFrame) -> Plan:
         steps=tuple(f"{step.type}: {step.describe()}" for step in config.transform),
         write=write,
         after=asked_after(config.load),
-        notes=tuple(note for access in config.accesses() for note in access.notes),
+        notes=_notes(config, spans),
     )
+
+
+def _notes(config: PipelineConfig, spans: Spans) -> tuple[str, ...]:
+    sources = ((config.extract, spans.extract), *((each, spans.inputs[name]) for name, each in config.inputs.items()))
+    ways = (note for end in config.ends for note in end.notes)
+    remarks = (remark for source, span in sources for remark in source.remarks(span))
+    return tuple(dict.fromkeys((*ways, *remarks)))
 
 
 def _passed(

@@ -42,6 +42,11 @@ class Connector(Step, ABC):
         """The way to its storage, once it is located."""
         return self._access
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about the way there."""
+        return self.access.notes
+
     def located(self, around: Surroundings) -> Self:
         """This end with the way to its storage known."""
         return self.reached_by(around.access_to(self.place, self.credential_id, self.storage_options()))

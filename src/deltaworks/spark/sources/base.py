@@ -68,6 +68,10 @@ class Source(Connector):
     def read(self, spark: SparkSession, span: Any) -> DataFrame:
         """The rows, lazily; with the column `hidden.ORDER` where a source knows which row is the newer one."""
 
+    def remarks(self, span: Any) -> tuple[str, ...]:
+        """What a person should know about what will be read."""
+        return ()
+
     @abstractmethod
     def describe(self, span: Any) -> str:
         """What will be read, in one line."""
