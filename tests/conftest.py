@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tests.servers.database import TestDatabase
     from tests.servers.faults.client import Faults
     from tests.servers.kafka import KafkaServer
     from tests.servers.keeper import Run
@@ -101,6 +102,22 @@ def kafka(whole_run: Run) -> KafkaServer:
     from tests.servers.kafka import kafka_server
 
     return kafka_server(whole_run)
+
+
+@pytest.fixture
+def pg(postgres: PostgresServer) -> TestDatabase:
+    """A new PostgreSQL database for this test alone."""
+    from tests.servers.database import TestDatabase
+
+    return TestDatabase("PostgreSQL", postgres, postgres.database(f"test-{uuid.uuid4().hex[:12]}"))
+
+
+@pytest.fixture
+def my(mariadb: MariaDbServer) -> TestDatabase:
+    """A new MariaDB database for this test alone."""
+    from tests.servers.database import TestDatabase
+
+    return TestDatabase("MySQL", mariadb, mariadb.database(f"test-{uuid.uuid4().hex[:12]}"))
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ class MariaDbServer:
     def database(self, name: str) -> str:
         """Make a database."""
         with self.connect() as connection, connection.cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE `{name}`")
+            cursor.execute(f"CREATE DATABASE `{name}` CHARACTER SET utf8mb4")
         return name
 
 

@@ -131,7 +131,7 @@ class PipelineConfig(FileModel):
 
     def names_tables(self) -> bool:
         """Whether it needs a catalog."""
-        return any(getattr(end, "table", None) for end in self.ends)
+        return any(end.needs_catalog for end in self.ends)
 
     def credential_ids(self) -> frozenset[str]:
         """The credentials this pipeline names."""

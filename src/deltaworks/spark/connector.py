@@ -38,6 +38,11 @@ class Connector(Step, ABC):
         return frozenset({"s3"}) if one_spelling(self.place).startswith("s3a://") else frozenset()
 
     @property
+    def needs_catalog(self) -> bool:
+        """Whether it names a table of the session's catalog."""
+        return False
+
+    @property
     def access(self) -> Access:
         """The way to its storage, once it is located."""
         return self._access

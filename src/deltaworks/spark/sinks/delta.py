@@ -126,6 +126,11 @@ class DeltaSink(Sink):
         """Upsert needs keys; what is only for another mode is refused, because it would do nothing."""
         check_mode(self, mode)
 
+    @property
+    def needs_catalog(self) -> bool:
+        """It does where it has a name."""
+        return self.table is not None
+
     def located(self, around: Surroundings) -> Self:
         """This sink with the path of its name, and the way there."""
         if self.path or self.table is None:

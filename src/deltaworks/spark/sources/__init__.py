@@ -10,6 +10,9 @@ SOURCES = OneOf(
     {
         "DeltaLake": "deltaworks.spark.sources.delta.DeltaSource",
         "File": "deltaworks.spark.sources.files.FileSource",
+        "JDBC": "deltaworks.spark.sources.jdbc.JdbcSource",
+        "MySQL": "deltaworks.spark.sources.jdbc.JdbcSource",
+        "PostgreSQL": "deltaworks.spark.sources.jdbc.JdbcSource",
         "S3": "deltaworks.spark.sources.files.FileSource",
     },
 )

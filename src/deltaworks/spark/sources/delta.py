@@ -104,6 +104,11 @@ class DeltaSource(Source):
         """The table's path, or its name where that is all there is."""
         return self.path or self.table or ""
 
+    @property
+    def needs_catalog(self) -> bool:
+        """It does where it has a name."""
+        return self.table is not None
+
     def located(self, around: Surroundings) -> Self:
         """This source with the path of its name, and the way there."""
         if self.path or self.table is None:

@@ -74,7 +74,7 @@ class Vocabulary:
         last: Mapping[str, str] | None = None,
     ) -> Settings:
         """One answer for each setting; Hadoop's options and conf, and what counts last, come without their prefix."""
-        found = self._first(
+        found = self.first(
             [
                 self.among(sources.given, "storage_options"),
                 self.of_credential(sources.credential),
@@ -86,7 +86,7 @@ class Vocabulary:
         )
         return found.without(self.secret | self.identity) if found.get("type") == "role" else found
 
-    def _first(self, levels: Iterable[Mapping[str, Said]]) -> Settings:
+    def first(self, levels: Iterable[Mapping[str, Said]]) -> Settings:
         """The first answer to each. The secrets all come from one level: keys do not mix."""
         found: dict[str, Said] = {}
         notes: list[str] = []

@@ -1,0 +1,239 @@
+"""What every database can be asked, and what its answers are made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
+
+from deltaworks.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from deltaworks.errors import DeltaworksError
+    from deltaworks.spark.databases.address import Address
+
+PATIENCE = 10  # seconds to wait for a server
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """What is read: a table, or what a query gives."""
+
+    table: str | None = None
+    schema: str | None = None
+    query: str | None = None
+
+    @property
+    def said(self) -> str:
+        """Its name, as people write it."""
+        return "a query" if self.table is None else f"table {'.'.join(filter(None, (self.schema, self.table)))}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How one column is read so that its values stay what they are: in the database's SQL, then in Spark's."""
+
+    name: str
+    select: str
+    then: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """How a read is shared out among connections: one condition each, which together select every row once."""
+
+    by: str  # as people read it
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """What one run reads of a database, decided before the first row."""
+
+    readings: tuple[Reading, ...]
+    selects: tuple[str, ...]  # one for each connection
+    by: str | None = None  # what the connections share the rows out by
+    snapshot: str | None = None  # the statement by which every connection sees the same moment
+    why_one: str | None = None  # why there is one connection, where that is worth knowing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """About how large a table is."""
+
+    bytes: int
+    rows: int = 0
+    of_parts: bool = False  # it has no rows of its own: its partitions do
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """Into how many parts to cut, and how large the whole is, where it is a table."""
+
+    parts: int
+    size: Size | None = None
+
+
+class Session:
+    """One connection of ours to a database; what goes wrong on it is told in our words."""
+
+    def __init__(self, database: Database, connection: Any) -> None:
+        self.database, self._connection = database, connection
+
+    def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """All that a query gives."""
+        with self._told(), self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return list(cursor.fetchall())
+
+    def run(self, statement: str, *values: object) -> int:
+        """Carry a statement out; how many rows it touched."""
+        with self._told(), self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return int(cursor.rowcount)
+
+    @contextmanager
+    def asked(self, query: str) -> Iterator[Any]:
+        """The client's own cursor of a query, which describes its columns."""
+        with self._told(), self._connection.cursor() as cursor:
+            cursor.execute(query, None)
+            yield cursor
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that happens inside, or nothing of it."""
+        self.run("START TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            with self._told():
+                self._connection.rollback()
+            raise
+        with self._told():
+            self._connection.commit()
+
+    def close(self) -> None:
+        """Let go of the server."""
+        self._connection.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            found = self.database.told(error)
+            if found is None:
+                raise
+            raise found from error
+
+
+class Database(ABC):
+    """One kind of database."""
+
+    name: ClassVar[str]
+    driver: ClassVar[str]
+    jar_group: ClassVar[str]
+    port: ClassVar[int]
+
+    @abstractmethod
+    def url(self, address: Address) -> str:
+        """The url for Spark, which holds no secret."""
+
+    @abstractmethod
+    def properties(self, address: Address) -> dict[str, str]:
+        """What else Java's driver is told, the login included."""
+
+    @abstractmethod
+    def told(self, error: Exception) -> DeltaworksError | None:
+        """Our error for one of the client's; none when it is not the client's."""
+
+    @abstractmethod
+    def _connected(self, address: Address) -> Any:
+        """A connection of Python's client that commits each statement."""
+
+    @contextmanager
+    def session(self, address: Address) -> Iterator[Session]:
+        """A connection of our own, closed at the end."""
+        session = Session(self, self._connected(address))
+        try:
+            yield session
+        finally:
+            session.close()
+
+    @abstractmethod
+    def quoted(self, name: str) -> str:
+        """Spell a name so that this database takes it as one name, whatever it contains."""
+
+    @abstractmethod
+    def literal(self, text: str) -> str:
+        """Spell a text value."""
+
+    def spelled(self, relation: Relation) -> str:
+        """Spell a relation so that it can stand behind FROM."""
+        if relation.table is None:
+            # The line end, because a query may end with a comment.
+            return f"({(relation.query or '').rstrip().rstrip(';')}\n) AS given"
+        return ".".join(self.quoted(part) for part in (relation.schema, relation.table) if part)
+
+    @abstractmethod
+    def tables(self, session: Session, schema: str | None) -> list[str]:
+        """The tables of a schema, by name."""
+
+    @abstractmethod
+    def readings(self, session: Session, relation: Relation) -> tuple[Reading, ...]:
+        """How each column is read."""
+
+    @abstractmethod
+    def size(self, session: Session, relation: Relation) -> Size | None:
+        """How large a table is; none for what is no table."""
+
+    @abstractmethod
+    def indexed(self, session: Session, relation: Relation) -> list[str]:
+        """The first columns of a table's indexes, those first by which it is best shared out."""
+
+    @abstractmethod
+    def bounds(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
+        """Values of a column, as SQL and in order, between which there are about as many rows."""
+
+    @abstractmethod
+    def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
+        """How to share out a table that has no index to share it out by."""
+
+    def snapshot(self, session: Session) -> str | None:
+        """The statement that lets other connections see what this one sees; none where there is no such thing."""
+        return None
+
+
+class CannotConnectError(SetupError):
+    """The server does not answer, or does not let us in."""
+
+    def __init__(self, name: str, address: Address, why: str) -> None:
+        super().__init__(
+            f"{name} at {address.host}:{address.port} cannot be reached: {why}",
+            hint="Check host, port, database, and the user and password of the credential.",
+        )
+
+
+def escaped(database: str) -> str:
+    """The name of a database inside a url."""
+    return quote(database, safe="")
+
+
+def between(column: str, bounds: Sequence[str]) -> tuple[str, ...]:
+    """One condition for each part that bounds, given as SQL in order, make of a column; nulls are in the first."""
+    distinct = list(dict.fromkeys(bounds))
+    if not distinct:
+        return ()
+    first = f"({column} < {distinct[0]} OR {column} IS NULL)"
+    middle = [f"{column} >= {low} AND {column} < {high}" for low, high in pairwise(distinct)]
+    return (first, *middle, f"{column} >= {distinct[-1]}")
+
+
+def remainders(number: str, parts: int) -> tuple[str, ...]:
+    """One condition for each part that the remainder of a number, which is never null, makes."""
+    return tuple(f"{number} = {part}" for part in range(parts))

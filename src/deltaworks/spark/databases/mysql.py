@@ -1,0 +1,193 @@
+"""MySQL and MariaDB."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.spark.databases.base import (
+    PATIENCE,
+    CannotConnectError,
+    Cut,
+    Database,
+    Reading,
+    Relation,
+    Session,
+    Size,
+    Split,
+    escaped,
+    remainders,
+)
+from deltaworks.spark.databases.mysql_types import Described, reading
+from deltaworks.vault.extras import required
+
+if TYPE_CHECKING:
+    from deltaworks.spark.databases.address import Address
+
+_LOST = {1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055}
+_FORBIDDEN = {1044, 1045, 1142, 1143, 1227, 1370}
+_WRONG = {1046, 1051, 1052, 1054, 1064, 1102, 1103, 1109, 1146, 1235, 1305, 1356}
+
+
+class MySql(Database):
+    """MySQL and MariaDB, through MariaDB's driver."""
+
+    name: ClassVar[str] = "MySQL"
+    driver: ClassVar[str] = "org.mariadb.jdbc.Driver"
+    jar_group: ClassVar[str] = "mysql"
+    port: ClassVar[int] = 3306
+
+    def url(self, address: Address) -> str:
+        """The url for Spark: by the name of MariaDB, Spark would read the names of columns as their values."""
+        return f"jdbc:mysql://{address.host}:{address.port}/{escaped(address.database)}?permitMysqlScheme"
+
+    def properties(self, address: Address) -> dict[str, str]:
+        """The login, how to encrypt, and what makes values come through as they are."""
+        ssl = {"sslMode": _SSL.get(address.ssl_mode or ""), "serverSslCert": address.ssl_root_cert}
+        return {
+            **{name: value for name, value in ssl.items() if value},
+            "tinyInt1isBit": "false",
+            "yearIsDateType": "false",
+            "useBulkStmts": "true",
+            "sessionVariables": "time_zone='+00:00'",
+            **address.properties,
+            **address.login(),
+        }
+
+    def _connected(self, address: Address) -> Any:
+        pymysql = required("pymysql", "mysql")
+        try:
+            return pymysql.connect(
+                host=address.host,
+                port=address.port,
+                database=address.database,
+                connect_timeout=PATIENCE,
+                autocommit=True,
+                charset="utf8mb4",
+                init_command="SET time_zone = '+00:00'",
+                **address.login(),
+                **_client_ssl(address),
+            )
+        except pymysql.err.MySQLError as error:
+            raise CannotConnectError(self.name, address, _line(error)) from error
+
+    def told(self, error: Exception) -> DeltaworksError | None:
+        """Our error for one of PyMySQL's."""
+        pymysql = required("pymysql", "mysql")
+        if not isinstance(error, pymysql.err.MySQLError):
+            return None
+        number, said = error.args[0] if error.args else 0, _line(error)
+        if number in _LOST or isinstance(error, pymysql.err.InterfaceError):
+            return RunError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
+        if number in _FORBIDDEN:
+            return SetupError(f"{self.name} refuses: {said}", hint="Give this user the right, or use another one.")
+        if number in _WRONG:
+            return ConfigError(f"{self.name} says: {said}", hint="Change it in the pipeline file.")
+        return RunError(f"{self.name} says: {said}", hint="Nothing was written; mend the cause and run again.")
+
+    def quoted(self, name: str) -> str:
+        """Spell a name."""
+        return "`" + name.replace("`", "``") + "`"
+
+    def literal(self, text: str) -> str:
+        """Spell a text value; a backslash means one thing or another, as the server is set, so it is not written."""
+        if "\\" in text:
+            return f"CONVERT(X'{text.encode().hex()}' USING utf8mb4)"
+        return "'" + text.replace("'", "''") + "'"
+
+    def tables(self, session: Session, schema: str | None) -> list[str]:
+        """Tables; no views."""
+        found = session.rows(
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_schema = coalesce(%s, database()) AND table_type = 'BASE TABLE' ORDER BY 1",
+            schema,
+        )
+        return [name for (name,) in found]
+
+    def readings(self, session: Session, relation: Relation) -> tuple[Reading, ...]:
+        """How each column is read, by its type."""
+        return tuple(reading(each, self.quoted(each.name)) for each in self._columns(session, relation))
+
+    def _columns(self, session: Session, relation: Relation) -> list[Described]:
+        with session.asked(f"SELECT * FROM {self.spelled(relation)} LIMIT 0") as cursor:
+            return [Described.of(each) for each in cursor._result.fields]
+
+    def size(self, session: Session, relation: Relation) -> Size | None:
+        """About how many bytes and rows a table has, as the server keeps count."""
+        found = session.rows(
+            "SELECT data_length, table_rows FROM information_schema.tables "
+            "WHERE table_schema = coalesce(%s, database()) AND table_name = %s AND table_type = 'BASE TABLE'",
+            relation.schema,
+            relation.table,
+        )
+        return next((Size(bytes=int(size or 0), rows=int(rows or 0)) for size, rows in found), None)
+
+    def indexed(self, session: Session, relation: Relation) -> list[str]:
+        """The primary key's, then those of unique indexes, then others; only of numbers and times."""
+        found = session.rows(
+            "SELECT s.column_name FROM information_schema.statistics s JOIN information_schema.columns c "
+            "USING (table_schema, table_name, column_name) "
+            "WHERE s.table_schema = coalesce(%s, database()) AND s.table_name = %s AND s.seq_in_index = 1 "
+            "AND s.index_type = 'BTREE' AND s.sub_part IS NULL "
+            "AND (c.data_type LIKE '%%int' OR c.data_type IN ('decimal', 'date', 'datetime', 'timestamp')) "
+            "GROUP BY s.column_name ORDER BY max(s.index_name = 'PRIMARY') DESC, min(s.non_unique), 1",
+            relation.schema,
+            relation.table,
+        )
+        return [name for (name,) in found]
+
+    def bounds(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
+        """By walking along the column, a part at a time."""
+        name, table, bounds = self.quoted(column), self.spelled(relation), list[str]()
+        step = max(self._rows(session, relation, cut) // cut.parts, 1)
+        for _ in range(1, cut.parts):
+            after = f">= {bounds[-1]}" if bounds else "IS NOT NULL"
+            found = session.rows(
+                f"SELECT CAST({name} AS CHAR) FROM {table} WHERE {name} {after} ORDER BY {name} LIMIT 1 OFFSET {step}"
+            )
+            if not found:
+                break
+            bounds.append(self.literal(found[0][0]))
+        return bounds
+
+    def _rows(self, session: Session, relation: Relation, cut: Cut) -> int:
+        if cut.size:
+            return cut.size.rows
+        ((rows,),) = session.rows(f"SELECT count(*) FROM {self.spelled(relation)}")
+        return int(rows)
+
+    def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
+        """By a hash of each row."""
+        names = ", ".join(self.quoted(each.name) for each in self._columns(session, relation))
+        number = f"CRC32(CONCAT_WS(',', '', {names})) % {cut.parts}"
+        return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
+
+
+MYSQL = MySql()
+_SSL = {
+    "disable": "disable",
+    "prefer": None,
+    "require": "trust",
+    "verify-ca": "verify-ca",
+    "verify-full": "verify-full",
+}
+
+
+def _client_ssl(address: Address) -> dict[str, Any]:
+    match address.ssl_mode:
+        case None | "prefer":
+            return {}
+        case "disable":
+            return {"ssl_disabled": True}
+        case "require":
+            return {"ssl": {"check_hostname": False}}
+    return {
+        "ssl_ca": address.ssl_root_cert,
+        "ssl_verify_cert": True,
+        "ssl_verify_identity": address.ssl_mode == "verify-full",
+    }
+
+
+def _line(error: Exception) -> str:
+    """What the server said, without the number."""
+    return " ".join(str(error.args[-1] if error.args else type(error).__name__).split())

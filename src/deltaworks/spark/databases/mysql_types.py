@@ -1,0 +1,160 @@
+"""How values of MySQL's types come into Spark unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Self
+
+from deltaworks.lake.sql import literal
+from deltaworks.lake.sql import quoted as in_spark
+from deltaworks.spark.databases.base import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Wire(IntEnum):
+    """The types of columns, by the numbers the server sends."""
+
+    DECIMAL = 0
+    TINY = 1
+    SHORT = 2
+    LONG = 3
+    FLOAT = 4
+    DOUBLE = 5
+    TIMESTAMP = 7
+    LONGLONG = 8
+    INT24 = 9
+    DATE = 10
+    TIME = 11
+    DATETIME = 12
+    YEAR = 13
+    BIT = 16
+    JSON = 245
+    NEWDECIMAL = 246
+    GEOMETRY = 255
+
+
+_UNSIGNED = 32  # a flag of a column
+_BINARY_SIGNS = 63  # the character set of what is no text
+_WIDEST = 38  # digits of Spark's decimals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A column of a result, as the server describes it."""
+
+    name: str
+    kind: int
+    length: int
+    decimals: int
+    unsigned: bool
+    binary: bool
+
+    @classmethod
+    def of(cls, field: Any) -> Self:
+        """Read it off the client's answer."""
+        return cls(
+            name=field.name,
+            kind=field.type_code,
+            length=field.length,
+            decimals=field.scale,
+            unsigned=bool(field.flags & _UNSIGNED),
+            binary=field.charsetnr == _BINARY_SIGNS,
+        )
+
+
+def reading(column: Described, sql: str) -> Reading:
+    """How a column is read; a date that is none becomes null, and what Spark has no type for becomes text."""
+    return _HOW.get(column.kind, _text_or_bytes)(column, sql)
+
+
+def _same(column: Described, sql: str) -> Reading:
+    return Reading(name=column.name, select=sql)
+
+
+def _text(column: Described, sql: str) -> Reading:
+    return Reading(name=column.name, select=f"CAST({sql} AS CHAR)")
+
+
+def _text_or_bytes(column: Described, sql: str) -> Reading:
+    return _same(column, sql) if column.binary else _text(column, sql)
+
+
+def _large(column: Described, sql: str) -> Reading:
+    return Reading(name=column.name, select=f"CAST({sql} AS DECIMAL(20,0))" if column.unsigned else sql)
+
+
+def _decimal(column: Described, sql: str) -> Reading:
+    # The length is that of the text, with a sign and a point.
+    digits = column.length - (not column.unsigned) - (column.decimals > 0)
+    return Reading(name=column.name, select=sql if digits <= _WIDEST else f"CAST({sql} AS CHAR)")
+
+
+def _instant(column: Described, sql: str) -> Reading:
+    # Seconds since 1970, which no time zone changes; 0 is the date that is none.
+    micros = f"CAST(NULLIF(UNIX_TIMESTAMP({sql}), 0) * 1000000 AS SIGNED)"
+    return Reading(name=column.name, select=micros, then=f"timestamp_micros({in_spark(column.name)})")
+
+
+def _date(column: Described, sql: str) -> Reading:
+    return Reading(name=column.name, select=f"IF(MONTH({sql}) = 0 OR DAYOFMONTH({sql}) = 0, NULL, {sql})")
+
+
+def _shape(column: Described, sql: str) -> Reading:
+    return Reading(name=column.name, select=f"ST_AsText({sql})")
+
+
+def _tiny(column: Described, sql: str) -> Reading:
+    if column.length > 1:
+        return _whole(column, sql)
+    return Reading(name=column.name, select=f"CAST({sql} AS SIGNED)", then=_truth(column.name))
+
+
+def _truth(name: str) -> str:
+    """TINYINT(1), MySQL's boolean, as one; another number in it is told, not taken for true."""
+    value, words = in_spark(name), literal(f"{name} is TINYINT(1), a boolean, but a row has ")
+    hint = literal("; cast it in a query to keep numbers")
+    wrong = f"raise_error(concat({words}, CAST({value} AS STRING), {hint}))"
+    return f"CASE WHEN {value} IS NULL OR {value} IN (0, 1) THEN {value} = 1 ELSE {wrong} END"
+
+
+def _whole(column: Described, sql: str) -> Reading:
+    bits = _BITS[Wire(column.kind)] + column.unsigned
+    kind = next(name for most, name in _WHOLES.items() if bits <= most)
+    return Reading(name=column.name, select=f"CAST({sql} AS SIGNED)", then=f"CAST({in_spark(column.name)} AS {kind})")
+
+
+_BITS = {Wire.TINY: 8, Wire.SHORT: 16, Wire.YEAR: 16, Wire.INT24: 24, Wire.LONG: 32}
+_WHOLES = {8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT"}
+
+
+def _bits(column: Described, sql: str) -> Reading:
+    number, name = f"CAST({sql} AS UNSIGNED)", in_spark(column.name)
+    if column.length == 64:
+        return Reading(name=column.name, select=f"CAST({number} AS DECIMAL(20,0))")
+    return Reading(
+        name=column.name, select=number, then=f"{name} = 1" if column.length == 1 else f"CAST({name} AS BIGINT)"
+    )
+
+
+_HOW: dict[int, Callable[[Described, str], Reading]] = {
+    Wire.TINY: _tiny,
+    Wire.SHORT: _whole,
+    Wire.INT24: _whole,
+    Wire.LONG: _whole,
+    Wire.YEAR: _whole,
+    Wire.LONGLONG: _large,
+    Wire.BIT: _bits,
+    Wire.FLOAT: _same,
+    Wire.DOUBLE: _same,
+    Wire.DECIMAL: _decimal,
+    Wire.NEWDECIMAL: _decimal,
+    Wire.TIMESTAMP: _instant,
+    Wire.DATE: _date,
+    Wire.DATETIME: _date,
+    Wire.TIME: _text,
+    Wire.JSON: _text,
+    Wire.GEOMETRY: _shape,
+}

@@ -1,0 +1,193 @@
+"""PostgreSQL, and what speaks like it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.spark.databases.base import (
+    PATIENCE,
+    CannotConnectError,
+    Cut,
+    Database,
+    Reading,
+    Relation,
+    Session,
+    Size,
+    Split,
+    between,
+    escaped,
+    remainders,
+)
+from deltaworks.spark.databases.postgres_types import reading
+from deltaworks.vault.extras import required
+
+if TYPE_CHECKING:
+    from deltaworks.spark.databases.address import Address
+
+PAGE = 8192
+SAMPLED = 400  # pages from which ranges are found
+# By the first letters of what PostgreSQL calls SQLSTATE.
+_LOST = ("08", "57P", "53")
+_FORBIDDEN = ("42501", "28")
+
+
+class Postgres(Database):
+    """PostgreSQL."""
+
+    name: ClassVar[str] = "PostgreSQL"
+    driver: ClassVar[str] = "org.postgresql.Driver"
+    jar_group: ClassVar[str] = "postgres"
+    port: ClassVar[int] = 5432
+
+    def url(self, address: Address) -> str:
+        """The url for Spark."""
+        return f"jdbc:postgresql://{address.host}:{address.port}/{escaped(address.database)}"
+
+    def properties(self, address: Address) -> dict[str, str]:
+        """The login, how to encrypt, and what makes the driver fast."""
+        ssl = {"sslmode": address.ssl_mode, "sslrootcert": address.ssl_root_cert}
+        return {
+            **{name: value for name, value in ssl.items() if value},
+            "prepareThreshold": "-1",  # values in binary, from the first row on
+            "reWriteBatchedInserts": "true",
+            "stringtype": "unspecified",  # text may become json, uuid or an enum, as the column says
+            "ApplicationName": "deltaworks",
+            **address.properties,
+            **address.login(),
+        }
+
+    def _connected(self, address: Address) -> Any:
+        psycopg = required("psycopg", "postgres")
+        ssl = {"sslmode": address.ssl_mode, "sslrootcert": address.ssl_root_cert}
+        try:
+            return psycopg.connect(
+                host=address.host,
+                port=address.port,
+                dbname=address.database,
+                connect_timeout=PATIENCE,
+                application_name="deltaworks",
+                autocommit=True,
+                **address.login(),
+                **{name: value for name, value in ssl.items() if value},
+            )
+        except psycopg.OperationalError as error:
+            raise CannotConnectError(self.name, address, _line(error)) from error
+
+    def told(self, error: Exception) -> DeltaworksError | None:
+        """Our error for one of psycopg's."""
+        psycopg = required("psycopg", "postgres")
+        if not isinstance(error, psycopg.Error):
+            return None
+        state, said = error.sqlstate or "08", _line(error)
+        if state.startswith(_LOST):
+            return RunError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
+        if state.startswith(_FORBIDDEN):
+            return SetupError(f"{self.name} refuses: {said}", hint="Give this user the right, or use another one.")
+        if state.startswith(("42", "3F", "22", "0A")):
+            return ConfigError(f"{self.name} says: {said}", hint="Change it in the pipeline file.")
+        return RunError(f"{self.name} says: {said}", hint="Nothing was written; mend the cause and run again.")
+
+    def quoted(self, name: str) -> str:
+        """Spell a name."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def literal(self, text: str) -> str:
+        """Spell a text value."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def tables(self, session: Session, schema: str | None) -> list[str]:
+        """Tables, partitioned ones as a whole; no views."""
+        found = session.rows(
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = coalesce(%s, current_schema()) AND c.relkind IN ('r', 'p') AND NOT c.relispartition "
+            "AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1",
+            schema,
+        )
+        return [name for (name,) in found]
+
+    def readings(self, session: Session, relation: Relation) -> tuple[Reading, ...]:
+        """How each column is read, by its type."""
+        with session.asked(f"SELECT * FROM {self.spelled(relation)} LIMIT 0") as cursor:
+            columns = cursor.description
+        kinds = self._kinds(session, [(each.type_code, each._fmod) for each in columns])
+        return tuple(
+            reading(each.name, self.quoted(each.name), kind) for each, kind in zip(columns, kinds, strict=True)
+        )
+
+    def _kinds(self, session: Session, types: list[tuple[int, int]]) -> list[str]:
+        """The names of types, with their lengths; a domain's is that of what it is made of, an enum's is `enum`."""
+        found = session.rows(
+            "WITH RECURSIVE asked AS (SELECT * FROM unnest(%s::oid[], %s::int[]) WITH ORDINALITY AS t(type, mod, at)), "
+            "base AS (SELECT at, type, mod FROM asked UNION ALL "
+            "SELECT base.at, t.typbasetype, t.typtypmod FROM base JOIN pg_type t ON t.oid = base.type "
+            "WHERE t.typtype = 'd') "
+            "SELECT CASE WHEN t.typtype = 'e' THEN 'enum' WHEN e.typtype = 'e' THEN 'enum[]' "
+            "ELSE format_type(t.oid, base.mod) END "
+            "FROM base JOIN pg_type t ON t.oid = base.type "
+            "LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A' WHERE t.typtype <> 'd' ORDER BY at",
+            [kind for kind, _ in types],
+            [mod for _, mod in types],
+        )
+        return [kind for (kind,) in found]
+
+    def size(self, session: Session, relation: Relation) -> Size | None:
+        """How many bytes the rows of a table, a partitioned one or a kept view take."""
+        found = session.rows(
+            "SELECT c.relkind = 'p', (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree(c.oid))::bigint, "
+            "pg_relation_size(c.oid) FROM pg_class c WHERE c.oid = to_regclass(%s) AND c.relkind IN ('r', 'p', 'm')",
+            self.spelled(relation),
+        )
+        return next((Size(bytes=of_all or own, of_parts=of_parts) for of_parts, of_all, own in found), None)
+
+    def indexed(self, session: Session, relation: Relation) -> list[str]:
+        """The primary key's, then those of unique indexes, then others."""
+        found = session.rows(
+            "SELECT a.attname FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam "
+            "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
+            "WHERE i.indrelid = to_regclass(%s) AND i.indisvalid AND i.indpred IS NULL AND m.amname = 'btree' "
+            "GROUP BY a.attname ORDER BY max(i.indisprimary::int) DESC, max(i.indisunique::int) DESC, 1",
+            self.spelled(relation),
+        )
+        return [name for (name,) in found]
+
+    def bounds(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
+        """As a sample of the table's pages tells, or a query's rows."""
+        share = 100 * SAMPLED * PAGE / max(cut.size.bytes, 1) if cut.size else 100
+        sample = f" TABLESAMPLE SYSTEM ({min(100, share):.6f})" if cut.size else ""
+        name, places = self.quoted(column), ", ".join(str(part / cut.parts) for part in range(1, cut.parts))
+        ((found,),) = session.rows(
+            f"SELECT (percentile_disc(ARRAY[{places}]::float8[]) WITHIN GROUP (ORDER BY {name}))::text[] "
+            f"FROM {self.spelled(relation)}{sample}"
+        )
+        return [self.literal(bound) for bound in found or () if bound is not None]
+
+    def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
+        """By the pages rows lie on, which costs nothing; of a partitioned table, by a hash of each row."""
+        if cut.size and not cut.size.of_parts:
+            return Split(by="pages", conditions=_pages(-(-cut.size.bytes // PAGE), cut.parts))
+        number = f"abs(hashtextextended({self.quoted(relation.table or '')}::text, 0) % {cut.parts})"
+        return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
+
+    def snapshot(self, session: Session) -> str | None:
+        """What a connection says first, so that it sees what this one sees, for as long as this one lives."""
+        session.run("SET idle_in_transaction_session_timeout = 0")
+        session.run("START TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        ((name,),) = session.rows("SELECT pg_export_snapshot()")
+        return f"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT {self.literal(name)}"
+
+
+POSTGRES = Postgres()
+
+
+def _pages(count: int, parts: int) -> tuple[str, ...]:
+    """Ranges of the places where rows lie; the last is open, since a table may have grown."""
+    bounds = [f"'({count * part // parts},0)'::tid" for part in range(1, parts)]
+    return between("ctid", bounds)
+
+
+def _line(error: Exception) -> str:
+    """The first line of what was said, without the client's own words."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = next((line for line in lines if "FATAL:" in line), lines[0] if lines else type(error).__name__)
+    return told.rpartition("FATAL:")[2].strip()

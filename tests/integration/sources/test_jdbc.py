@@ -1,0 +1,318 @@
+"""Rows of a database: which are read, through how many connections, and at which moment."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.integration.databases import copied, extract
+from tests.integration.rows import both, collected
+
+import deltaworks
+from deltaworks.pipeline.around import Around
+from deltaworks.pipeline.checking import checked
+from deltaworks.pipeline.config import ExtractPart
+from deltaworks.pipeline.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from tests.servers.database import TestDatabase
+
+    from deltaworks.spark.databases.base import Span
+
+ROWS = 120_000
+FILLED = "repeat('x', 120)"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(params=["PostgreSQL", "MySQL"])
+def database(request: pytest.FixtureRequest) -> TestDatabase:
+    """A database of each kind."""
+    found: TestDatabase = request.getfixturevalue("pg" if request.param == "PostgreSQL" else "my")
+    return found
+
+
+def numbers(database: TestDatabase) -> str:
+    """A relation `n` with so many rows."""
+    if database.kind == "PostgreSQL":
+        return f"(SELECT generate_series(1, {ROWS}) AS n) AS s"
+    return f"(SELECT seq AS n FROM seq_1_to_{ROWS}) AS s"
+
+
+def filled(database: TestDatabase, columns: str, select: str) -> None:
+    """A table `t` that is worth several connections, its rows made of `n`."""
+    database.run(
+        f"CREATE TABLE t ({columns}, filler varchar(200))",
+        f"INSERT INTO t SELECT {select}, {FILLED} FROM {numbers(database)}",
+        "ANALYZE t" if database.kind == "PostgreSQL" else "ANALYZE TABLE t",
+    )
+
+
+@contextmanager
+def span_of(spark: SparkSession, database: TestDatabase, **parameters: Any) -> Iterator[tuple[Span, list[str], str]]:
+    """What a run would read: the parts, what is said of them, and in which words."""
+    part = checked(ExtractPart, Document({"extract": database.source(**parameters)})).extract
+    source = part.located(Around(session=lambda: spark, vault=database.vault()))
+    with source.held() as span:
+        yield span, list(source.remarks(span)), source.describe(span)
+
+
+def shares(spark: SparkSession, database: TestDatabase, **parameters: Any) -> tuple[list[int], str]:
+    """How many rows each connection reads, all together each once; and in which words that is said."""
+    with span_of(spark, database, **parameters) as (span, _, words):
+        counts = [database.rows(f"SELECT count(*) FROM ({select}) part")[0][0] for select in span.selects]
+    assert sum(counts) == ROWS
+    return counts, words
+
+
+def balanced(counts: list[int], parts: int = 4) -> bool:
+    """Whether no connection has much more to do than another."""
+    return len(counts) == parts and max(counts) < 1.5 * ROWS / parts
+
+
+# Which rows
+
+
+def test_a_table_is_read_whole(spark: SparkSession, database: TestDatabase, tmp_path: Path) -> None:
+    database.run("CREATE TABLE t (id int primary key, name varchar(9))", "INSERT INTO t VALUES (1, 'a'), (2, NULL)")
+
+    result = copied(spark, database, tmp_path / "t", table="t")
+
+    assert both(spark, tmp_path / "t") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}]
+    assert result.load.rows_read == 2
+
+
+def test_a_query_may_end_in_a_comment_or_a_semicolon(spark: SparkSession, database: TestDatabase) -> None:
+    for end in (";", " -- all", ";  \n"):
+        assert collected(extract(spark, database, query=f"SELECT 1 AS a{end}")) == [{"a": 1}]
+
+
+def test_a_query_and_a_name_may_stand_beside_the_type(spark: SparkSession, database: TestDatabase) -> None:
+    database.run("CREATE TABLE t (id int)", "INSERT INTO t VALUES (1)")
+    for beside in ({"query": "SELECT id FROM t"}, {"table": "t"}):
+        config = {**database.source(), **beside}
+        assert collected(deltaworks.extract(config, spark=spark, vault=database.vault())) == [{"id": 1}]
+
+
+@pytest.mark.parametrize("how", [{"table": "other.t"}, {"table": "t", "schemaName": "other"}])
+def test_a_table_of_another_schema_is_named_with_it(spark: SparkSession, pg: TestDatabase, how: dict[str, str]) -> None:
+    pg.run("CREATE SCHEMA other", "CREATE TABLE other.t AS SELECT 1 AS id", "CREATE TABLE t AS SELECT 2 AS id")
+
+    assert collected(extract(spark, pg, **how)) == [{"id": 1}]
+
+
+def test_names_may_hold_any_sign(spark: SparkSession, database: TestDatabase) -> None:
+    quote = '"' if database.kind == "PostgreSQL" else "`"
+    names = ["a b", "ü", "select", "it's", f"q{quote}uote", "a-b;--"]
+    columns = ", ".join(f"{quote}{name.replace(quote, quote * 2)}{quote} int" for name in names)
+    database.run(f"CREATE TABLE {quote}My Table's{quote} ({columns})")
+    database.run(f"INSERT INTO {quote}My Table's{quote} VALUES (1, 2, 3, 4, 5, 6)")
+
+    rows = extract(spark, database, table="My Table's").collect()
+    assert [row.asDict() for row in rows] == [dict(zip(names, range(1, 7), strict=True))]
+
+
+def test_a_filter_is_done_by_the_database(spark: SparkSession, database: TestDatabase) -> None:
+    database.run("CREATE TABLE t (id int primary key, n int)", "INSERT INTO t VALUES (1, 5), (2, 6)")
+    rows = extract(spark, database, table="t").where("n = 6").select("id")
+
+    assert [row["id"] for row in rows.collect()] == [2]
+    if database.kind == "PostgreSQL":
+        assert "PushedFilters: [*IsNotNull(n), *EqualTo(n,6)]" in rows._jdf.queryExecution().toString()
+
+
+def test_a_connection_begins_with_the_statement_that_the_file_has(spark: SparkSession, pg: TestDatabase) -> None:
+    query = "SELECT current_setting('extra_float_digits') AS digits, current_setting('work_mem') AS memory"
+    rows = extract(spark, pg, query=query, sessionInitStatement="SET work_mem = '5MB'", fetchSize=10)
+
+    assert rows.collect()[0]["memory"] == "5MB"
+
+
+def test_any_jdbc_url_is_read_through_its_driver(spark: SparkSession, tmp_path: Path) -> None:
+    url, driver = f"jdbc:derby:{tmp_path}/derby;create=true", "org.apache.derby.iapi.jdbc.AutoloadedDriver"
+    spark.range(3).write.format("jdbc").options(url=url, dbtable="T", driver=driver).save()
+    config = {"sourceType": "JDBC", "connectionParams": {"url": url, "driver": driver}}
+
+    found = deltaworks.extract({**config, "table": "T"}, spark=spark)
+    assert sorted(row["id"] for row in found.collect()) == [0, 1, 2]
+    found = deltaworks.extract({**config, "query": 'SELECT "id" + 1 AS more FROM T'}, spark=spark)
+    assert sorted(row["MORE"] for row in found.collect()) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql", "mariadb"])
+def test_a_jdbc_url_of_a_database_we_know_is_read_as_such(
+    spark: SparkSession, pg: TestDatabase, my: TestDatabase, scheme: str
+) -> None:
+    database = pg if scheme == "postgresql" else my
+    database.run("CREATE TABLE t (id int, j json)", """INSERT INTO t VALUES (1, '{}')""")
+    url = f"jdbc:{scheme}://{database.server.host}:{database.server.port}/{database.name}"
+    login = {name: database.credential[name] for name in ("username", "password")}
+    config = {"sourceType": "JDBC", "credentialId": "db", "connectionParams": {"url": url, "table": "t"}}
+
+    found = deltaworks.extract(config, spark=spark, vault=deltaworks.MemoryVault({"db": login}))
+    assert collected(found) == [{"id": 1, "j": "{}"}]
+
+
+# How many connections
+
+
+@pytest.mark.parametrize(
+    ("columns", "select"),
+    [
+        ("id int primary key", "n"),
+        ("id bigint primary key", "CASE WHEN n % 100 = 0 THEN n * 1000000.0 ELSE n END"),
+        ("id int primary key", "n * 1.0 * n / 2000 + n"),
+    ],
+)
+def test_a_primary_key_is_cut_into_parts_of_about_as_many_rows(
+    spark: SparkSession, database: TestDatabase, columns: str, select: str
+) -> None:
+    filled(database, columns, select)
+
+    counts, words = shares(spark, database, table="t")
+    assert balanced(counts)
+    assert words == f"{database.kind} table t, 4 connections by id"
+
+
+def test_an_index_is_cut_where_there_is_no_primary_key_and_nulls_are_read_too(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path
+) -> None:
+    filled(database, "at date, n int", f"CASE WHEN n % 5 = 0 THEN NULL ELSE {day(database)} END, n")
+    database.run("CREATE INDEX by_day ON t (at)")
+
+    counts, words = shares(spark, database, table="t")
+    assert len(counts) == 4
+    assert words.endswith("4 connections by at")
+    copied(spark, database, tmp_path / "t", table="t")
+    rows = spark.read.format("delta").load(str(tmp_path / "t"))
+    assert rows.selectExpr("count(*)", "count(DISTINCT n)", "count(at)").collect()[0][:] == (ROWS, ROWS, ROWS * 4 // 5)
+
+
+def day(database: TestDatabase) -> str:
+    """A date made of `n`."""
+    pg = database.kind == "PostgreSQL"
+    return "date '2000-01-01' + n % 9999" if pg else "date '2000-01-01' + INTERVAL n % 9999 DAY"
+
+
+def test_a_table_without_any_index_is_shared_out_all_the_same(spark: SparkSession, database: TestDatabase) -> None:
+    filled(database, "n int", "n")
+
+    counts, words = shares(spark, database, table="t")
+    assert balanced(counts)
+    assert words.endswith("by pages" if database.kind == "PostgreSQL" else "by a hash of each row")
+
+
+@pytest.mark.parametrize("key", [", PRIMARY KEY (n)", ""])
+def test_a_partitioned_table_is_shared_out_as_a_whole(spark: SparkSession, pg: TestDatabase, key: str) -> None:
+    pg.run(
+        f"CREATE TABLE t (n int, filler text{key}) PARTITION BY RANGE (n)",
+        f"CREATE TABLE t1 PARTITION OF t FOR VALUES FROM (0) TO ({ROWS // 2})",
+        f"CREATE TABLE t2 PARTITION OF t FOR VALUES FROM ({ROWS // 2}) TO ({ROWS + 1})",
+        f"INSERT INTO t SELECT n, {FILLED} FROM {numbers(pg)}",
+    )
+
+    counts, words = shares(spark, pg, table="t")
+    assert balanced(counts)
+    assert words.endswith("by n" if key else "by a hash of each row")
+
+
+@pytest.mark.parametrize(("kind", "select"), [("uuid", "md5(n::text)::uuid"), ("text", "'key ' || n")])
+def test_a_key_of_any_order_is_cut(spark: SparkSession, pg: TestDatabase, kind: str, select: str) -> None:
+    filled(pg, f"id {kind} primary key", select)
+
+    assert balanced(shares(spark, pg, table="t")[0])
+
+
+def test_there_are_never_more_connections_than_the_file_allows(spark: SparkSession, database: TestDatabase) -> None:
+    filled(database, "id int primary key", "n")
+
+    assert balanced(shares(spark, database, table="t", connections=2)[0], parts=2)
+    with span_of(spark, database, table="t", connections=1) as (span, remarks, words):
+        assert (len(span.selects), remarks, words) == (1, [], f"{database.kind} table t")
+
+
+def test_a_small_table_is_read_through_one_connection(spark: SparkSession, database: TestDatabase) -> None:
+    database.run("CREATE TABLE t (id int primary key)", "INSERT INTO t VALUES (1)")
+
+    with span_of(spark, database, table="t") as (span, remarks, _):
+        assert (len(span.selects), remarks) == (1, [])
+
+
+def test_a_query_is_asked_once_unless_the_file_names_a_column(spark: SparkSession, database: TestDatabase) -> None:
+    filled(database, "id int primary key", "n")
+    query = "SELECT id, filler FROM t WHERE id > 0"
+
+    with span_of(spark, database, query=query) as (span, remarks, _):
+        assert len(span.selects) == 1
+        assert remarks == [
+            "a query is read through one connection: a query is asked once; partitionColumn would share its rows out"
+        ]
+    counts, words = shares(spark, database, query=query, partitionColumn="id")
+    assert balanced(counts)
+    assert words.endswith("4 connections by id")
+
+
+def test_the_column_that_the_file_names_is_cut(spark: SparkSession, database: TestDatabase) -> None:
+    filled(database, "id int primary key, other int", "n, n % 977")
+
+    counts, words = shares(spark, database, table="t", partitionColumn="other")
+    assert balanced(counts)
+    assert words.endswith("by other")
+
+
+# At which moment
+
+
+def test_all_connections_to_postgresql_see_one_moment(spark: SparkSession, pg: TestDatabase, tmp_path: Path) -> None:
+    filled(pg, "id int primary key, n int", "n, 0")
+    stop = threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            # Each commit leaves the sum as it was, and moves one row from the first range to the last.
+            pg.run(f"UPDATE t SET n = n + 1 WHERE id = 1; UPDATE t SET n = n - 1 WHERE id = {ROWS}")
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        copied(spark, pg, tmp_path / "t", table="t")
+    finally:
+        stop.set()
+        changing.join()
+
+    rows = spark.read.format("delta").load(str(tmp_path / "t"))
+    assert rows.selectExpr("sum(n)", "count(*)").collect()[0][:] == (0, ROWS)
+
+
+def test_rows_that_come_after_the_start_are_not_read(spark: SparkSession, pg: TestDatabase) -> None:
+    filled(pg, "id int primary key", "n")
+    part = checked(ExtractPart, Document({"extract": pg.source(table="t")})).extract
+    source = part.located(Around(session=lambda: spark, vault=pg.vault()))
+    with source.held() as span:
+        pg.run("INSERT INTO t VALUES (0, 'late')", "DELETE FROM t WHERE id = 1")
+        found = source.read(spark, span)
+        assert found.count() == ROWS
+        assert found.where("id IN (0, 1)").select("id").collect()[0]["id"] == 1
+
+
+def test_that_mysql_shows_each_connection_its_own_moment_is_said(spark: SparkSession, my: TestDatabase) -> None:
+    filled(my, "id int primary key", "n")
+
+    with span_of(spark, my, table="t") as (_, remarks, _words):
+        assert remarks == ["4 connections each see table t at their own moment"]
+
+
+def test_no_connection_is_left_behind(spark: SparkSession, pg: TestDatabase, tmp_path: Path) -> None:
+    filled(pg, "id int primary key", "n")
+    copied(spark, pg, tmp_path / "t", table="t")
+
+    assert pg.rows("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'deltaworks'") == [(0,)]

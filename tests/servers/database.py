@@ -1,0 +1,58 @@
+"""One database of a server, for one test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltaworks import MemoryVault
+
+if TYPE_CHECKING:
+    from tests.servers.mariadb import MariaDbServer
+    from tests.servers.postgres import PostgresServer
+
+
+@dataclass(frozen=True, slots=True)
+class TestDatabase:
+    """A database that a test has for itself."""
+
+    kind: str
+    server: PostgresServer | MariaDbServer
+    name: str
+
+    def run(self, *statements: str) -> None:
+        """Carry statements out, each on its own."""
+        connection: Any = self.server.connect(self.name)
+        with connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """What a query gives."""
+        connection: Any = self.server.connect(self.name)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+
+    @property
+    def credential(self) -> dict[str, str]:
+        """Where it is and who may use it, as a credential has it."""
+        return {
+            "host": self.server.host,
+            "port": str(self.server.port),
+            "database": self.name,
+            "username": self.server.user,
+            "password": self.server.password,
+        }
+
+    def vault(self, **others: dict[str, str]) -> MemoryVault:
+        """A vault with the credential `db`, and others."""
+        return MemoryVault({"db": self.credential, **others})
+
+    def source(self, **parameters: Any) -> dict[str, Any]:
+        """The `extract` part of a pipeline that reads it."""
+        return {"sourceType": self.kind, "credentialId": "db", "connectionParams": parameters}
+
+    def sink(self, **parameters: Any) -> dict[str, Any]:
+        """The `load` part of a pipeline that writes it."""
+        return {"sinkType": self.kind, "credentialId": "db", "connectionParams": parameters}
