@@ -51,20 +51,36 @@ def run(
 ) -> RunResult:
     """Run a pipeline file, or a pipeline given as a mapping, and say what landed.
 
-    With `check=False` a failure is returned in the result instead of raised.
+    With `check=False` a failure is returned in the result instead of raised. Of a file that names several
+    tables the result is that of the first, and `parts` has them all.
     """
     workspace = _workspace(path_or_config, spark, variables, vault)
     config = workspace.check(_document(path_or_config), set)
     file = None if isinstance(path_or_config, Mapping) else str(path_or_config)
+
+    def one(part: PipelineConfig) -> RunResult:
+        try:
+            return workspace.run(part, file=file, key=key, again=again)
+        except DeltaworksError as error:
+            if check or error.record is None:
+                raise
+            return _failed(part, error, error.record)
+
     try:
-        return workspace.run(config, file=file, key=key, again=again)
-    except DeltaworksError as error:
-        if check or error.record is None:
-            raise
-        run_id, failed = error.record.rpartition("/")[2], LoadResult.failure(error)
-        return RunResult(run_id=run_id, pipeline_id=config.pipeline_id, load=failed, record=error.record)
+        done = tuple(map(one, workspace.parts(config)))
     finally:
         workspace.shared.stop()
+    return replace(done[0], parts=done) if config.extract.several else done[0]
+
+
+def _failed(config: PipelineConfig, error: DeltaworksError, record: str) -> RunResult:
+    return RunResult(
+        run_id=record.rpartition("/")[2],
+        pipeline_id=config.pipeline_id,
+        load=LoadResult.failure(error),
+        record=record,
+        part=config.part,
+    )
 
 
 def validate(path: str | Path, *, variables: Mapping[str, str] | None = None) -> PipelineConfig:
@@ -79,10 +95,14 @@ def plan(
     variables: Mapping[str, str] | None = None,
     vault: CredentialVault | None = None,
 ) -> Plan:
-    """Say what running a pipeline file would do; writes nothing."""
+    """Say what running a pipeline file would do; writes nothing.
+
+    Of a file that names several tables it is the plan of the first, and `parts` has them all.
+    """
     workspace = _workspace(path, spark, variables, vault)
     try:
-        return workspace.plan(workspace.read(Path(path)))
+        plans = tuple(map(workspace.plan, workspace.parts(workspace.read(Path(path)))))
+        return replace(plans[0], parts=plans) if len(plans) > 1 else plans[0]
     finally:
         workspace.shared.stop()
 

@@ -32,12 +32,14 @@ def plan(
     with Progress(quiet=quiet or as_json) as progress:
         space = workspace(file, master=master, conf=conf, environment=environment, progress=progress)
         config = space.read(file, parsed(settings))
+        parts = space.parts(config)
         progress.say(f"{config.pipeline_id}: starting Spark")
-        found = space.plan(config)
+        plans = [space.plan(part) for part in parts]
     if as_json:
-        print_json(found.to_dict())
-    else:
-        _show(found, found.kept(config.expect))
+        print_json([plan.to_dict() for plan in plans] if config.extract.several else plans[0].to_dict())
+        return
+    for plan in plans:
+        _show(plan, plan.kept(config.expect))
 
 
 def _show(plan: Plan, rules: Sequence[Kept] = ()) -> None:

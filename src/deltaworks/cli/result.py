@@ -17,17 +17,21 @@ def print_result(result: RunResult, target: str) -> None:
     load = result.load
     if load.already_landed:
         version = "" if load.version is None else f" as version {load.version}"
-        to_stdout().print(f"[bold]{result.pipeline_id}[/]: already landed{version}; nothing was written.")
+        to_stdout().print(f"[bold]{_title(result)}[/]: already landed{version}; nothing was written.")
         return
     headers = ("read", "inserted", "updated", "deleted", "version", "seconds")
     reached = "-" if load.version is None else str(load.version)
     seconds = f"{load.seconds:.1f}"
     row = (load.rows_read, load.rows_inserted, load.rows_updated, load.rows_deleted, reached, seconds)
-    print_rows(headers, [row], title=f"{result.pipeline_id}")
+    print_rows(headers, [row], title=_title(result))
     for line in (*worth_knowing(load, target), *(step_line(step) for step in result.after if step.success)):
         to_stdout().print(line, markup=False)
     for step in result.after:
         _warn(step)
+
+
+def _title(result: RunResult) -> str:
+    return " ".join(filter(None, (result.pipeline_id, result.part)))
 
 
 def worth_knowing(load: LoadResult, target: str) -> Iterator[str]:

@@ -66,7 +66,7 @@ def run(
         one = _showing(space, limit) if dry_run else _running(space, key, again=again)
         if dry_run and not quiet:
             _say_what_is_not_seen([config for _, config in pipelines])
-        each = _Each(one, progress, keep_going=keep_going, as_json=as_json)
+        each = _Each(space.parts, one, progress, keep_going=keep_going, as_json=as_json)
         each.go(pipelines)
     each.finish()
 
@@ -125,6 +125,7 @@ def _say_what_is_not_seen(configs: list[PipelineConfig]) -> None:
 class _Each:
     """Several pipelines, one after the other."""
 
+    parts: Callable[[PipelineConfig], tuple[PipelineConfig, ...]]
     one: _One
     progress: Progress
     keep_going: bool
@@ -133,22 +134,42 @@ class _Each:
     failed: list[DeltaworksError] = field(default_factory=list)
 
     def go(self, pipelines: list[tuple[Path, PipelineConfig]]) -> None:
-        for file, config in pipelines:
-            try:
-                told, show = self.one(file, config)
-            except DeltaworksError as error:
-                self._fail(config, error)
-                if isinstance(error, StoppedError) or not self.keep_going:
-                    return
-            else:
-                self.shown.append(told)
-                if not self.as_json:
-                    self.progress.pause()
-                    show()
+        all(self._all_of(file, config) for file, config in pipelines)  # ends at the first that may not be followed
+
+    def _all_of(self, file: Path, config: PipelineConfig) -> bool:
+        """Do all parts of a file; whether the next file may follow."""
+        try:
+            parts = self.parts(config)
+        except DeltaworksError as error:
+            self._fail(config, error)
+            return self._may_go_on()
+        return all(self._one_of(file, part) for part in parts)
+
+    def _one_of(self, file: Path, config: PipelineConfig) -> bool:
+        """Do one part; whether the next may follow."""
+        try:
+            told, show = self.one(file, config)
+        except DeltaworksError as error:
+            self._fail(config, error)
+            return self._may_go_on()
+        self.shown.append(told)
+        if not self.as_json:
+            self.progress.pause()
+            show()
+        return True
+
+    def _may_go_on(self) -> bool:
+        return self.keep_going and not isinstance(self.failed[-1], StoppedError)
 
     def _fail(self, config: PipelineConfig, error: DeltaworksError) -> None:
         self.failed.append(error)
-        told = {"pipeline_id": config.pipeline_id, "success": False, "error": str(error), "hint": error.hint}
+        told = {
+            "pipeline_id": config.pipeline_id,
+            "part": config.part,
+            "success": False,
+            "error": str(error),
+            "hint": error.hint,
+        }
         self.shown.append({**told, "record": error.record})
         self.progress.pause()
         print_error(error)

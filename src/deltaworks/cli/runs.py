@@ -74,7 +74,7 @@ def _row(record: RunRecord) -> tuple[object, ...]:
     version = result.get("version")
     return (
         record.run_id,
-        record.pipeline_id,
+        " ".join(filter(None, (record.pipeline_id, record.part))),
         record.status.value,
         result.get("rows_read"),
         "-" if version is None else str(version),

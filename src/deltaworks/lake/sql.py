@@ -55,3 +55,8 @@ _CHANGING = re.compile(
     r"|input_file_\w+|unix_timestamp|user|first|first_value|last|last_value|any_value|collect_\w+|array_agg|over"
     r"|java_method|reflect|try_reflect)\s*\(|\b(current_\w+|localtimestamp|session_user|over\s+\w)"
 )
+
+
+def wall_clock(micros: str) -> str:
+    """SQL of Spark's for a time without a zone, out of microseconds since 1970; no time zone of anybody counts."""
+    return f"TIMESTAMP_NTZ'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {micros} / 1000000BD)"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NoReturn, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from deltaworks.errors import did_you_mean
+from deltaworks.errors import ConfigError, did_you_mean
 from deltaworks.lake.expectation import Expectation, OnFailure
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import FileModel, Whole, problem
@@ -17,11 +19,11 @@ from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.variables import filled
 from deltaworks.spark.grants import distinct
 from deltaworks.spark.sinks import AnySink, Sink
-from deltaworks.spark.sources import AnySource
+from deltaworks.spark.sources import AnySource, Source
 from deltaworks.spark.transforms import AnyTransform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from deltaworks.pipeline.document import Document
     from deltaworks.spark.connector import Connector
@@ -80,6 +82,20 @@ class PipelineConfig(FileModel):
         _check_mode(self.load, self.write_mode)
         return self
 
+    _part: str | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _each_table_has_its_place(self) -> Self:
+        several = next((f"inputs.{name}" for name, each in self.inputs.items() if each.several), None)
+        if several:
+            _raise_at(("inputs",), problem(f"{several} names several tables", "Name one table, or a query."), several)
+        if self.extract.several and not self.load.names_each:
+            error = problem(
+                "Several tables would go to one place", "Write {table} for the name of each, as lake/{table}."
+            )
+            _raise_at(("load",), error, None)
+        return self
+
     @model_validator(mode="after")
     def _there_is_a_place_aside(self) -> Self:
         if self.extract.sets_aside or any(rule.on_failure is OnFailure.SET_ASIDE for rule in self.expect):
@@ -105,6 +121,24 @@ class PipelineConfig(FileModel):
                 error = problem("An input is read whole", "Leave out `incremental`; only `extract` can have it.")
                 _raise_at(("inputs", name, "incremental"), error, name)
         return self
+
+    @property
+    def part(self) -> str | None:
+        """Which of several tables this is for; none where the file names one."""
+        return self._part
+
+    def parts(self, around: Surroundings) -> tuple[Self, ...]:
+        """One pipeline for each table that the file names; it itself, where it names one."""
+        if not self.extract.several:
+            return (self,)
+        named = [(own_name(name), name, source) for name, source in self.extract.located(around).parts()]
+        _refuse_same(own for own, _, _ in named)
+        return tuple(self._of_part(name, own, source) for own, name, source in named)
+
+    def _of_part(self, name: str, own: str, source: Source) -> Self:
+        found = self.model_copy(update={"extract": source, "load": self.load.for_table(own)})
+        found._part = name
+        return found
 
     def located(self, around: Surroundings) -> Self:
         """This pipeline with the path of every table that it names, and the way to all storage."""
@@ -136,6 +170,19 @@ class PipelineConfig(FileModel):
     def credential_ids(self) -> frozenset[str]:
         """The credentials this pipeline names."""
         return frozenset(end.credential_id for end in self.ends if end.credential_id)
+
+
+def own_name(table: str) -> str:
+    """The name of a table as a part of a path or of another name: what it may not hold becomes `_`."""
+    return re.sub(r"^\.+|[^\w.-]", "_", table)
+
+
+def _refuse_same(names: Iterable[str]) -> None:
+    if twice := [name for name, count in Counter(name.lower() for name in names).items() if count > 1]:
+        raise ConfigError(
+            f"Two tables would both go to {twice[0]!r}.",
+            hint="Load one of them in a file of its own, with another name.",
+        )
 
 
 class ExtractPart(FileModel):

@@ -29,6 +29,7 @@ class Plan:
     broken: dict[str, int] = field(default_factory=dict)  # rows that do not keep a rule, by its name
     after: tuple[str, ...] = ()  # what is done to the target once the rows have landed
     notes: tuple[str, ...] = ()  # what a person should know about how storage is reached
+    parts: tuple[Plan, ...] = ()  # of a file that names several tables: one of each, this one included
 
     def kept(self, rules: Iterable[Expectation]) -> tuple[Kept, ...]:
         """How each rule was kept, where the rows were looked at."""

@@ -91,8 +91,13 @@ class Spans:
 def held(config: PipelineConfig) -> Iterator[Spans]:
     """Fix what every source of the pipeline will read, and keep it there until the end."""
     with ExitStack() as sources:
-        inputs = {name: sources.enter_context(each.held()) for name, each in config.inputs.items()}
-        yield Spans(extract=sources.enter_context(config.extract.held()), inputs=inputs)
+        inputs = {name: _held(each, f"inputs.{name}", sources) for name, each in config.inputs.items()}
+        yield Spans(extract=_held(config.extract, "extract", sources), inputs=inputs)
+
+
+def _held(source: Source, where: str, sources: ExitStack) -> Any:
+    with explained(where):
+        return sources.enter_context(source.held())
 
 
 @contextmanager

@@ -69,6 +69,7 @@ def run_pipeline(run: Run) -> RunResult:
         pipeline_id=run.config.pipeline_id,
         load=result,
         record=running.folder,
+        part=run.config.part,
         after=after,
     )
 
@@ -164,5 +165,6 @@ def _opened(run: Run) -> RunRecord:
         user=user_name(),
         file=run.file,
         key=run.key,
+        part=run.config.part,
         config=run.redactor.value(run.config.model_dump(mode="json", by_alias=True, exclude_none=True)),
     )

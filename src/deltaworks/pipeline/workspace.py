@@ -81,6 +81,11 @@ class Workspace:
         """Check a pipeline that was read already."""
         return check_pipeline(document, self.project, self.variables, settings)
 
+    def parts(self, config: PipelineConfig) -> tuple[PipelineConfig, ...]:
+        """One pipeline for each table that a file names."""
+        with _hidden_by(self.redactor(config)):
+            return config.parts(self.around(config))
+
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""
         around = self.around(config)

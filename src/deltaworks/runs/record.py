@@ -40,6 +40,7 @@ class RunRecord:
     user: str
     file: str | None = None
     key: str | None = None
+    part: str | None = None  # which of several tables
     config: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)

@@ -114,17 +114,20 @@ class RunResult:
     load: LoadResult
     record: str  # a folder, or a URI of one
     after: tuple[StepResult, ...] = ()  # what was done to the table once the rows had landed
+    part: str | None = None  # which of several tables
+    parts: tuple[RunResult, ...] = ()  # of a file that names several tables: one of each, this one included
 
     @property
     def success(self) -> bool:
-        """Whether the rows are in the table."""
-        return self.load.success
+        """Whether the rows are in the table, and so for all tables."""
+        return self.load.success and all(part.success for part in self.parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
             "run_id": self.run_id,
             "pipeline_id": self.pipeline_id,
+            "part": self.part,
             "record": self.record,
             **self.load.to_dict(),
             "after": [asdict(step) for step in self.after],

@@ -15,10 +15,12 @@ from deltaworks.spark.errors import explained
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Each part is a word, in which {table} may stand for the name of one of several tables.
+_NAME = r"^(\w|\{table\})([\w-]|\{table\})*(\.(\w|\{table\})([\w-]|\{table\})*){0,2}"
 TableName = Annotated[
     str,
-    Field(pattern=r"^\w[\w-]*(\.\w[\w-]*){0,2}$"),
-    WithJsonSchema({"type": "string", "pattern": r"^\w[\w-]*(\.\w[\w-]*){0,2}$|\$\{"}),
+    Field(pattern=rf"{_NAME}$"),
+    WithJsonSchema({"type": "string", "pattern": rf"{_NAME}$|\$\{{"}),
 ]
 """`name`, `schema.name` or `catalog.schema.name`."""
 

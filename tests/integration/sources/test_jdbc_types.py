@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +75,8 @@ POSTGRES = [
     Case("numeric(5,2)[]", "ARRAY[1.25]", "array<decimal(5,2)>", [Decimal("1.25")]),
     Case("boolean[]", "ARRAY[true, false]", "array<boolean>", [True, False]),
     Case("double precision[]", "ARRAY[0.5]", "array<double>", [0.5]),
-    Case("timestamp[]", "ARRAY['2024-01-01 00:00:00'::timestamp]", "array<timestamp_ntz>", [datetime(2024, 1, 1)]),
+    Case("timestamp[]", "ARRAY['2024-03-31 02:30'::timestamp]", "array<timestamp_ntz>", [datetime(2024, 3, 31, 2, 30)]),
+    Case("timestamptz[]", "'{}'::timestamptz[]", "array<timestamp>", []),
     Case("date[]", "ARRAY['2024-01-01'::date]", "array<date>", [date(2024, 1, 1)]),
     Case("uuid[]", f"ARRAY['{UUID}'::uuid]", "array<string>", [UUID]),
     Case("mood[]", "ARRAY['sad'::mood]", "array<string>", ["sad"]),
@@ -189,6 +190,25 @@ def test_a_moment_is_the_same_whatever_zone_the_server_has(spark: SparkSession, 
     (row,) = extract(spark, my, table="t").selectExpr("unix_seconds(at) s").collect()
 
     assert row["s"] == datetime.fromisoformat(f"2024-01-01T00:00{offset}").timestamp()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0001-01-01 00:00:00",
+        "1883-11-18 12:03:57.5",
+        "2024-06-15 01:02:03.000001",
+        "2099-12-31 23:59:59.999999",
+        "9999-12-31 23:59:59.999999",
+    ],
+)
+def test_the_first_and_the_last_times_are_kept(spark: SparkSession, pg: TestDatabase, text: str) -> None:
+    pg.run("CREATE TABLE t (at timestamptz, clock timestamp)", f"INSERT INTO t VALUES ('{text}+00', '{text}')")
+    micros = "unix_micros(at) AS at, unix_micros(to_timestamp(CAST(clock AS STRING) || ' UTC')) AS clock"
+    (row,) = extract(spark, pg, table="t").selectExpr(*micros.split(", ")).collect()
+
+    expected = (datetime.fromisoformat(text) - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+    assert (row["at"], row["clock"]) == (expected, expected)
 
 
 def test_a_date_that_is_none_becomes_null(spark: SparkSession, my: TestDatabase) -> None:

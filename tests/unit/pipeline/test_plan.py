@@ -21,6 +21,7 @@ def test_a_plan_is_plain_json() -> None:
         "reads": "csv files in.csv",
         "inputs": {},
         "notes": [],
+        "parts": [],
         "rows": None,
         "broken": {},
         "after": [],

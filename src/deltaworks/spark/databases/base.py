@@ -39,6 +39,7 @@ class Reading:
     """How one column is read so that its values stay what they are: in the database's SQL, then in Spark's."""
 
     name: str
+    kind: str  # the type it has in Spark
     select: str
     then: str | None = None
 

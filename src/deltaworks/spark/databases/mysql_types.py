@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Self
 
-from deltaworks.lake.sql import literal
+from deltaworks.lake.sql import literal, wall_clock
 from deltaworks.lake.sql import quoted as in_spark
 from deltaworks.spark.databases.base import Reading
 
@@ -70,46 +70,58 @@ def reading(column: Described, sql: str) -> Reading:
     return _HOW.get(column.kind, _text_or_bytes)(column, sql)
 
 
-def _same(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, select=sql)
+def _float(column: Described, sql: str) -> Reading:
+    return Reading(name=column.name, kind="float" if column.kind == Wire.FLOAT else "double", select=sql)
 
 
 def _text(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, select=f"CAST({sql} AS CHAR)")
+    return Reading(name=column.name, kind="string", select=f"CAST({sql} AS CHAR)")
 
 
 def _text_or_bytes(column: Described, sql: str) -> Reading:
-    return _same(column, sql) if column.binary else _text(column, sql)
+    return Reading(name=column.name, kind="binary", select=sql) if column.binary else _text(column, sql)
 
 
 def _large(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, select=f"CAST({sql} AS DECIMAL(20,0))" if column.unsigned else sql)
+    if not column.unsigned:
+        return Reading(name=column.name, kind="bigint", select=sql)
+    return Reading(name=column.name, kind="decimal(20,0)", select=f"CAST({sql} AS DECIMAL(20,0))")
 
 
 def _decimal(column: Described, sql: str) -> Reading:
     # The length is that of the text, with a sign and a point.
     digits = column.length - (not column.unsigned) - (column.decimals > 0)
-    return Reading(name=column.name, select=sql if digits <= _WIDEST else f"CAST({sql} AS CHAR)")
+    if digits > _WIDEST:
+        return _text(column, sql)
+    return Reading(name=column.name, kind=f"decimal({digits},{column.decimals})", select=sql)
 
 
 def _instant(column: Described, sql: str) -> Reading:
     # Seconds since 1970, which no time zone changes; 0 is the date that is none.
     micros = f"CAST(NULLIF(UNIX_TIMESTAMP({sql}), 0) * 1000000 AS SIGNED)"
-    return Reading(name=column.name, select=micros, then=f"timestamp_micros({in_spark(column.name)})")
+    then = f"timestamp_micros({in_spark(column.name)})"
+    return Reading(name=column.name, kind="timestamp", select=micros, then=then)
 
 
 def _date(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, select=f"IF(MONTH({sql}) = 0 OR DAYOFMONTH({sql}) = 0, NULL, {sql})")
+    there = f"IF(MONTH({sql}) = 0 OR DAYOFMONTH({sql}) = 0, NULL, {sql})"
+    return Reading(name=column.name, kind="date", select=there)
+
+
+def _wall_clock(column: Described, sql: str) -> Reading:
+    # Java's driver reads such a time by the zone of its machine, where it may not exist. Of a date that is none, null.
+    micros = f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {sql})"
+    return Reading(name=column.name, kind="timestamp_ntz", select=micros, then=wall_clock(in_spark(column.name)))
 
 
 def _shape(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, select=f"ST_AsText({sql})")
+    return Reading(name=column.name, kind="string", select=f"ST_AsText({sql})")
 
 
 def _tiny(column: Described, sql: str) -> Reading:
     if column.length > 1:
         return _whole(column, sql)
-    return Reading(name=column.name, select=f"CAST({sql} AS SIGNED)", then=_truth(column.name))
+    return Reading(name=column.name, kind="boolean", select=f"CAST({sql} AS SIGNED)", then=_truth(column.name))
 
 
 def _truth(name: str) -> str:
@@ -123,20 +135,24 @@ def _truth(name: str) -> str:
 def _whole(column: Described, sql: str) -> Reading:
     bits = _BITS[Wire(column.kind)] + column.unsigned
     kind = next(name for most, name in _WHOLES.items() if bits <= most)
-    return Reading(name=column.name, select=f"CAST({sql} AS SIGNED)", then=f"CAST({in_spark(column.name)} AS {kind})")
+    return _cast(column, f"CAST({sql} AS SIGNED)", kind)
+
+
+def _cast(column: Described, select: str, kind: str) -> Reading:
+    return Reading(name=column.name, kind=kind, select=select, then=f"CAST({in_spark(column.name)} AS {kind})")
 
 
 _BITS = {Wire.TINY: 8, Wire.SHORT: 16, Wire.YEAR: 16, Wire.INT24: 24, Wire.LONG: 32}
-_WHOLES = {8: "TINYINT", 16: "SMALLINT", 32: "INT", 64: "BIGINT"}
+_WHOLES = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
 
 
 def _bits(column: Described, sql: str) -> Reading:
-    number, name = f"CAST({sql} AS UNSIGNED)", in_spark(column.name)
+    number = f"CAST({sql} AS UNSIGNED)"
     if column.length == 64:
-        return Reading(name=column.name, select=f"CAST({number} AS DECIMAL(20,0))")
-    return Reading(
-        name=column.name, select=number, then=f"{name} = 1" if column.length == 1 else f"CAST({name} AS BIGINT)"
-    )
+        return Reading(name=column.name, kind="decimal(20,0)", select=f"CAST({number} AS DECIMAL(20,0))")
+    if column.length > 1:
+        return _cast(column, number, "bigint")
+    return Reading(name=column.name, kind="boolean", select=number, then=f"{in_spark(column.name)} = 1")
 
 
 _HOW: dict[int, Callable[[Described, str], Reading]] = {
@@ -147,14 +163,40 @@ _HOW: dict[int, Callable[[Described, str], Reading]] = {
     Wire.YEAR: _whole,
     Wire.LONGLONG: _large,
     Wire.BIT: _bits,
-    Wire.FLOAT: _same,
-    Wire.DOUBLE: _same,
+    Wire.FLOAT: _float,
+    Wire.DOUBLE: _float,
     Wire.DECIMAL: _decimal,
     Wire.NEWDECIMAL: _decimal,
     Wire.TIMESTAMP: _instant,
     Wire.DATE: _date,
-    Wire.DATETIME: _date,
+    Wire.DATETIME: _wall_clock,
     Wire.TIME: _text,
     Wire.JSON: _text,
     Wire.GEOMETRY: _shape,
+}
+
+
+def type_for(kind: str, *, key: bool) -> str | None:
+    """The type of a new column for values of one of Spark's types; none where there is none."""
+    if kind.startswith("decimal"):
+        return kind
+    if key and kind in _AS_KEY:
+        return _AS_KEY[kind]
+    return _NEW.get(kind)
+
+
+_AS_KEY = {"string": "varchar(255)", "binary": "varbinary(255)"}  # an index needs a length
+_NEW = {
+    "boolean": "boolean",
+    "tinyint": "tinyint",
+    "smallint": "smallint",
+    "int": "int",
+    "bigint": "bigint",
+    "float": "float",
+    "double": "double",
+    "date": "date",
+    "timestamp": "timestamp(6) NULL",
+    "timestamp_ntz": "datetime(6)",
+    "string": "longtext",
+    "binary": "longblob",
 }

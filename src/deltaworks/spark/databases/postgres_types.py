@@ -1,56 +1,94 @@
-"""How values of PostgreSQL's types come into Spark unchanged."""
+"""How values of PostgreSQL's types come into Spark unchanged, and Spark's into PostgreSQL."""
 
 from __future__ import annotations
 
 import re
 
+from deltaworks.lake.sql import quoted as in_spark
+from deltaworks.lake.sql import wall_clock
 from deltaworks.spark.databases.base import Reading
 
 # Spark reads these as what they are.
 _SAME = {
-    "boolean",
-    "smallint",
-    "integer",
-    "bigint",
-    "real",
-    "double precision",
-    "date",
-    "bytea",
-    "text",
-    "timestamp with time zone",
-    "timestamp without time zone",
+    "boolean": "boolean",
+    "smallint": "smallint",
+    "integer": "int",
+    "bigint": "bigint",
+    "real": "float",
+    "double precision": "double",
+    "date": "date",
+    "bytea": "binary",
+    "text": "string",
 }
+# Java's driver reads a time by the zone of its machine, where it may not exist: so they come as microseconds.
+_TIMES = {"timestamp with time zone": "timestamp", "timestamp without time zone": "timestamp_ntz"}
 _WIDEST = 38  # digits of Spark's decimals
 _OPEN = (38, 18)  # digits, and those behind the point, of a numeric without limits
 
 
 def reading(name: str, column: str, kind: str) -> Reading:
     """How a column of a type is read; what Spark has no type for becomes text, as PostgreSQL spells it."""
-    base, _, _ = kind.removesuffix("[]").partition("(")
-    bare = re.sub(r"\(\d+\)", "", kind.removesuffix("[]"))  # timestamp(3) with time zone
     if kind.endswith("[]"):
-        return Reading(name=name, select=f"{column}{_array(bare)}")
-    if base == "numeric":
-        return Reading(name=name, select=_numeric(column, kind))
+        return _array(name, column, _bare(kind.removesuffix("[]")))
+    if kind.startswith("numeric"):
+        return _numeric(name, column, kind)
     if kind == "oid":
-        return Reading(name=name, select=f"{column}::bigint")
-    return Reading(name=name, select=column if bare in _SAME else f"{column}::text")
+        return Reading(name=name, kind="bigint", select=f"{column}::bigint")
+    bare = _bare(kind)
+    if bare in _TIMES:
+        becomes = _TIMES[bare]
+        return Reading(name=name, kind=becomes, select=_micros(column), then=_time(becomes, in_spark(name)))
+    return Reading(name=name, kind=_SAME.get(bare, "string"), select=column if bare in _SAME else f"{column}::text")
 
 
-def _array(element: str) -> str:
-    if element.startswith("numeric("):
-        return ""
-    if element == "numeric":
-        return f"::numeric{_OPEN}[]"
-    return "" if element in _SAME else "::text[]"
+def _bare(kind: str) -> str:
+    """A type without the digits of a second that it keeps, as `timestamp(3) with time zone` has them."""
+    return kind if kind.startswith("numeric") else re.sub(r"\(\d+\)", "", kind)
 
 
-def _numeric(column: str, kind: str) -> str:
-    limits = re.fullmatch(r"numeric\((\d+),(-?\d+)\)", kind)
+def _array(name: str, column: str, element: str) -> Reading:
+    if element in _TIMES:
+        each = f"SELECT {_micros('each')} FROM unnest({column}) WITH ORDINALITY AS a(each, at) ORDER BY at"
+        then = f"transform({in_spark(name)}, each -> {_time(_TIMES[element], 'each')})"
+        select = f"CASE WHEN {column} IS NOT NULL THEN ARRAY({each}) END"
+        return Reading(name=name, kind=f"array<{_TIMES[element]}>", select=select, then=then)
+    becomes, cast = _element(element)
+    return Reading(name=name, kind=f"array<{becomes}>", select=f"{column}{cast}")
+
+
+def _micros(time: str) -> str:
+    """Microseconds since 1970: exact numbers are slow, and of times not far from now the fast ones are exact too."""
+    near = f"{time} >= '1902-01-01' AND {time} < '2100-01-01'"
+    fast, exact = (
+        f"({seconds} * 1000000)::bigint" for seconds in (f"date_part('epoch', {time})", f"extract(epoch FROM {time})")
+    )
+    return f"CASE WHEN {near} THEN {fast} ELSE {exact} END"
+
+
+def _time(kind: str, micros: str) -> str:
+    return wall_clock(micros) if kind == "timestamp_ntz" else f"timestamp_micros({micros})"
+
+
+def _element(kind: str) -> tuple[str, str]:
+    if kind.startswith("numeric"):
+        digits, behind = _limits(kind) or _OPEN
+        return f"decimal({digits},{behind})", f"::numeric({digits},{behind})[]"
+    return _SAME.get(kind, "string"), "" if kind in _SAME else "::text[]"
+
+
+def _numeric(name: str, column: str, kind: str) -> Reading:
+    limits = _limits(kind)
     if limits is None:
-        return _checked(column)
-    digits, behind = int(limits[1]), int(limits[2])
-    return column if digits <= _WIDEST and 0 <= behind <= digits else f"{column}::text"
+        return Reading(name=name, kind=f"decimal({_OPEN[0]},{_OPEN[1]})", select=_checked(column))
+    digits, behind = limits
+    if digits > _WIDEST or not 0 <= behind <= digits:
+        return Reading(name=name, kind="string", select=f"{column}::text")
+    return Reading(name=name, kind=f"decimal({digits},{behind})", select=column)
+
+
+def _limits(kind: str) -> tuple[int, int] | None:
+    found = re.fullmatch(r"numeric\((\d+),(-?\d+)\)", kind)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _checked(column: str) -> str:
@@ -59,3 +97,16 @@ def _checked(column: str) -> str:
     lost = f"scale(trim_scale({column})) > {behind} OR abs({column}) >= 1e{digits - behind}"
     words = f"({column}::text || ' does not fit numeric({digits},{behind}): cast it in a query')::numeric"
     return f"(CASE WHEN {lost} THEN {words} ELSE {column} END)::numeric({digits},{behind})"
+
+
+def type_for(kind: str) -> str | None:
+    """The type of a new column for values of one of Spark's types; none where there is none."""
+    if element := re.fullmatch(r"array<([^<>]+)>", kind):
+        inner = type_for(element[1])
+        return inner and f"{inner}[]"
+    if kind.startswith("decimal"):
+        return kind.replace("decimal", "numeric")
+    return _NEW.get(kind)
+
+
+_NEW = {becomes: name for name, becomes in (_SAME | _TIMES).items()} | {"tinyint": "smallint"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from deltaworks.spark.connector import Connector
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.keys import Keys
     from deltaworks.spark.look import Findings
+
+
+EACH = "{table}"  # what stands for the name of each of several tables
+_PLACES = ("path", "table", "topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,16 @@ class Sink(Connector):
 
     sink_type: str
     """Which kind of sink this is."""
+
+    @property
+    def names_each(self) -> bool:
+        """Whether each of several tables would have a place of its own."""
+        return any(EACH in (getattr(self, name, None) or "") for name in _PLACES)
+
+    def for_table(self, name: str) -> Self:
+        """This sink with the place of one of several tables."""
+        given = {field: getattr(self, field, None) for field in _PLACES}
+        return self.model_copy(update={field: text.replace(EACH, name) for field, text in given.items() if text})
 
     @abstractmethod
     def check_mode(self, mode: WriteMode) -> None:

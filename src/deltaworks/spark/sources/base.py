@@ -43,6 +43,15 @@ class Source(Connector):
         return False
 
     @property
+    def several(self) -> bool:
+        """Whether it names several tables, each of which is a load of its own."""
+        return False
+
+    def parts(self) -> tuple[tuple[str, Self], ...]:
+        """Each table by its name, with the source of its rows; it is located."""
+        return ()
+
+    @property
     def sets_aside(self) -> bool:
         """Whether records that cannot be read are set aside."""
         return False

@@ -74,7 +74,10 @@ class JdbcSource(JdbcConnector, Source):
     def parts(self) -> tuple[tuple[str, Self], ...]:
         """Each table by its name, with the source of its rows; where none are named, all that the database shows."""
         names = self.tables or self._all_tables()
-        return tuple((name, self.model_copy(update={"table": name, "tables": None})) for name in names)
+        return tuple((name, self._one(name)) for name in names)
+
+    def _one(self, name: str) -> Self:
+        return self.model_copy(update={"table": name, "tables": None})
 
     def _all_tables(self) -> tuple[str, ...]:
         assert self.known is not None
