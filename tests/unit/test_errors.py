@@ -37,7 +37,7 @@ from deltaworks.pipeline.checking import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.databases.address import Address
-from deltaworks.spark.databases.base import CannotConnectError
+from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
 from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.landing import BrokenRuleError
@@ -98,6 +98,7 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         SchemaTextError("'it' is no type"),
         SchemaFileError("a.ddl", "it is not there", hint="Check it."),
         NothingToReadError("in"),
+        BrokenOffError("It broke off.", hint="Again."),
         CannotConnectError("MySQL", Address(host="db", port=3306, database="shop"), "it is asleep"),
         BadRecordError("in.csv", "1,2", where="load"),
         HeaderError("in.csv", "b, a instead of a, b", where="load"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.commit import Commit
-from deltaworks.lake.positions import keyed_mark
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.result import LoadResult
 
@@ -35,14 +34,12 @@ def commit_for(
     commit = Commit(run_id=run_id, pipeline=pipeline, key=key, user=user_name(), host=Process.current().host, seen=seen)
     if key is None or pipeline is None:
         return commit, None
-    _check_text(sink, key)
-    found = keyed_mark(table, pipeline, key, again=again)
+    _check_text(key)
+    found = sink.mark_for(pipeline, key, again=again)
     landed = LoadResult.landed_before(found.landed.version) if found.landed else None
     return replace(commit, mark=found.mark), landed
 
 
-def _check_text(sink: Sink, key: str) -> None:
-    if not sink.takes_keys:
-        raise ConfigError("A key needs a DeltaLake sink: files carry no marks.", hint="Leave out --key.")
+def _check_text(key: str) -> None:
     if not key.strip() or len(key) > 256 or not key.isprintable():
         raise ConfigError("A key is 1 to 256 printable characters.", hint="Use a date or a batch name.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
-from deltaworks.errors import SetupError
+from deltaworks.errors import RunError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,9 +112,13 @@ class Session:
         try:
             yield
         except BaseException:
-            with self._told():
+            with suppress(Exception):  # a connection that is lost has taken everything back itself
                 self._connection.rollback()
             raise
+        self.commit()
+
+    def commit(self) -> None:
+        """Make what a transaction did count."""
         with self._told():
             self._connection.commit()
 
@@ -136,6 +140,10 @@ class Session:
 class Database(ABC):
     """One kind of database."""
 
+    unlogged: ClassVar[str] = ""  # what makes a table cheap that nobody misses after a crash
+    truncates_in_transaction: ClassVar[bool] = False  # and takes it back with it
+    delete_one: ClassVar[str]  # DELETE of any one row of a table
+    insert_once: ClassVar[str]  # INSERT of a row that may be there already: what stands around it
     name: ClassVar[str]
     driver: ClassVar[str]
     jar_group: ClassVar[str]
@@ -205,9 +213,33 @@ class Database(ABC):
     def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
         """How to share out a table that has no index to share it out by."""
 
+    @abstractmethod
+    def exists(self, session: Session, relation: Relation) -> bool:
+        """Whether there is a table of this name."""
+
+    @abstractmethod
+    def type_for(self, kind: str, *, key: bool) -> str | None:
+        """The type of a new column for values of one of Spark's types; none where there is none."""
+
+    @abstractmethod
+    def unique(self, session: Session, relation: Relation) -> list[frozenset[str]]:
+        """The columns of each unique index of a table."""
+
+    @abstractmethod
+    def on_conflict(self, keys: Sequence[str], update: Sequence[str]) -> str:
+        """What stands behind an INSERT, so that rows whose keys are there already become updates."""
+
+    @abstractmethod
+    def drop_empty(self, session: Session, relation: Relation) -> None:
+        """Drop a table, unless somebody has put rows into it."""
+
     def snapshot(self, session: Session) -> str | None:
         """The statement that lets other connections see what this one sees; none where there is no such thing."""
         return None
+
+
+class BrokenOffError(RunError):
+    """The connection was lost; what it was asked last may have been done or not."""
 
 
 class CannotConnectError(SetupError):

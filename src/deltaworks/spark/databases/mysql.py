@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
 from deltaworks.spark.databases.base import (
     PATIENCE,
+    BrokenOffError,
     CannotConnectError,
     Cut,
     Database,
@@ -18,20 +19,27 @@ from deltaworks.spark.databases.base import (
     escaped,
     remainders,
 )
-from deltaworks.spark.databases.mysql_types import Described, reading
+from deltaworks.spark.databases.mysql_types import Described, reading, type_for
 from deltaworks.vault.extras import required
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deltaworks.spark.databases.address import Address
 
+# Times mean UTC, and a value that does not fit is an error.
+_SESSION = "time_zone='+00:00',sql_mode=CONCAT(@@sql_mode,',STRICT_ALL_TABLES')"
 _LOST = {1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055}
+_RACED = {1050, 1205, 1213, 3572}
 _FORBIDDEN = {1044, 1045, 1142, 1143, 1227, 1370}
-_WRONG = {1046, 1051, 1052, 1054, 1064, 1102, 1103, 1109, 1146, 1235, 1305, 1356}
+_WRONG = {1046, 1049, 1051, 1052, 1054, 1064, 1102, 1103, 1109, 1146, 1235, 1305, 1356}
 
 
 class MySql(Database):
     """MySQL and MariaDB, through MariaDB's driver."""
 
+    delete_one: ClassVar[str] = "DELETE FROM {} LIMIT 1"
+    insert_once: ClassVar[str] = "INSERT IGNORE INTO {}"
     name: ClassVar[str] = "MySQL"
     driver: ClassVar[str] = "org.mariadb.jdbc.Driver"
     jar_group: ClassVar[str] = "mysql"
@@ -49,7 +57,7 @@ class MySql(Database):
             "tinyInt1isBit": "false",
             "yearIsDateType": "false",
             "useBulkStmts": "true",
-            "sessionVariables": "time_zone='+00:00'",
+            "sessionVariables": _SESSION,
             **address.properties,
             **address.login(),
         }
@@ -64,7 +72,7 @@ class MySql(Database):
                 connect_timeout=PATIENCE,
                 autocommit=True,
                 charset="utf8mb4",
-                init_command="SET time_zone = '+00:00'",
+                init_command=f"SET {_SESSION}",
                 **address.login(),
                 **_client_ssl(address),
             )
@@ -78,7 +86,9 @@ class MySql(Database):
             return None
         number, said = error.args[0] if error.args else 0, _line(error)
         if number in _LOST or isinstance(error, pymysql.err.InterfaceError):
-            return RunError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
+            return BrokenOffError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
+        if number in _RACED:
+            return ConflictError(f"{self.name} says: {said}", hint="Another writer was in the way; run it again.")
         if number in _FORBIDDEN:
             return SetupError(f"{self.name} refuses: {said}", hint="Give this user the right, or use another one.")
         if number in _WRONG:
@@ -161,6 +171,46 @@ class MySql(Database):
         names = ", ".join(self.quoted(each.name) for each in self._columns(session, relation))
         number = f"CRC32(CONCAT_WS(',', '', {names})) % {cut.parts}"
         return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
+
+    def exists(self, session: Session, relation: Relation) -> bool:
+        """Whether there is a table or view of this name."""
+        found = session.rows(
+            "SELECT count(*) FROM information_schema.tables "
+            "WHERE table_schema = coalesce(%s, database()) AND table_name = %s",
+            relation.schema,
+            relation.table,
+        )
+        return found != [(0,)]
+
+    def type_for(self, kind: str, *, key: bool) -> str | None:
+        """The type of a new column."""
+        return type_for(kind, key=key)
+
+    def unique(self, session: Session, relation: Relation) -> list[frozenset[str]]:
+        """Of indexes over whole columns."""
+        found = session.rows(
+            "SELECT group_concat(column_name SEPARATOR '\n') FROM information_schema.statistics "
+            "WHERE table_schema = coalesce(%s, database()) AND table_name = %s AND non_unique = 0 "
+            "GROUP BY index_name HAVING count(sub_part) = 0",
+            relation.schema,
+            relation.table,
+        )
+        return [frozenset(names.split("\n")) for (names,) in found]
+
+    def drop_empty(self, session: Session, relation: Relation) -> None:
+        """Drop a table, unless somebody has put rows into it."""
+        name = self.spelled(relation)
+        session.run(f"LOCK TABLES {name} WRITE")
+        try:
+            if not session.rows(f"SELECT 1 FROM {name} LIMIT 1"):
+                session.run(f"DROP TABLE {name}")
+        finally:
+            session.run("UNLOCK TABLES")
+
+    def on_conflict(self, keys: Sequence[str], update: Sequence[str]) -> str:
+        """What stands behind an INSERT; of a row that only has keys, nothing changes."""
+        changes = (f"{self.quoted(name)} = VALUES({self.quoted(name)})" for name in update or keys[:1])
+        return f"ON DUPLICATE KEY UPDATE {', '.join(changes)}"
 
 
 MYSQL = MySql()

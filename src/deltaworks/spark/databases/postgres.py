@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
 from deltaworks.spark.databases.base import (
     PATIENCE,
+    BrokenOffError,
     CannotConnectError,
     Cut,
     Database,
@@ -19,10 +20,12 @@ from deltaworks.spark.databases.base import (
     escaped,
     remainders,
 )
-from deltaworks.spark.databases.postgres_types import reading
+from deltaworks.spark.databases.postgres_types import reading, type_for
 from deltaworks.vault.extras import required
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deltaworks.spark.databases.address import Address
 
 PAGE = 8192
@@ -30,11 +33,16 @@ SAMPLED = 400  # pages from which ranges are found
 # By the first letters of what PostgreSQL calls SQLSTATE.
 _LOST = ("08", "57P", "53")
 _FORBIDDEN = ("42501", "28")
+_RACED = ("40001", "40P01", "55P03", "42P07")
 
 
 class Postgres(Database):
     """PostgreSQL."""
 
+    unlogged: ClassVar[str] = "UNLOGGED "
+    truncates_in_transaction: ClassVar[bool] = True
+    delete_one: ClassVar[str] = "DELETE FROM {0} WHERE ctid IN (SELECT ctid FROM {0} LIMIT 1)"
+    insert_once: ClassVar[str] = "INSERT INTO {} ON CONFLICT DO NOTHING"
     name: ClassVar[str] = "PostgreSQL"
     driver: ClassVar[str] = "org.postgresql.Driver"
     jar_group: ClassVar[str] = "postgres"
@@ -81,7 +89,9 @@ class Postgres(Database):
             return None
         state, said = error.sqlstate or "08", _line(error)
         if state.startswith(_LOST):
-            return RunError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
+            return BrokenOffError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
+        if state in _RACED:
+            return ConflictError(f"{self.name} says: {said}", hint="Another writer was in the way; run it again.")
         if state.startswith(_FORBIDDEN):
             return SetupError(f"{self.name} refuses: {said}", hint="Give this user the right, or use another one.")
         if state.startswith(("42", "3F", "22", "0A")):
@@ -168,6 +178,41 @@ class Postgres(Database):
             return Split(by="pages", conditions=_pages(-(-cut.size.bytes // PAGE), cut.parts))
         number = f"abs(hashtextextended({self.quoted(relation.table or '')}::text, 0) % {cut.parts})"
         return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
+
+    def exists(self, session: Session, relation: Relation) -> bool:
+        """Whether there is a table or view of this name."""
+        return session.rows("SELECT to_regclass(%s) IS NOT NULL", self.spelled(relation)) == [(True,)]
+
+    def type_for(self, kind: str, *, key: bool) -> str | None:
+        """The type of a new column."""
+        return type_for(kind)
+
+    def unique(self, session: Session, relation: Relation) -> list[frozenset[str]]:
+        """Of indexes over plain columns that hold for all rows."""
+        found = session.rows(
+            "SELECT array_agg(a.attname::text) FROM pg_index i JOIN pg_attribute a "
+            "ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey[0:i.indnkeyatts - 1]) "
+            "WHERE i.indrelid = to_regclass(%s) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL "
+            "AND i.indexprs IS NULL GROUP BY i.indexrelid",
+            self.spelled(relation),
+        )
+        return [frozenset(names) for (names,) in found]
+
+    def on_conflict(self, keys: Sequence[str], update: Sequence[str]) -> str:
+        """What stands behind an INSERT."""
+        target = ", ".join(map(self.quoted, keys))
+        if not update:
+            return f"ON CONFLICT ({target}) DO NOTHING"
+        changes = ", ".join(f"{self.quoted(name)} = EXCLUDED.{self.quoted(name)}" for name in update)
+        return f"ON CONFLICT ({target}) DO UPDATE SET {changes}"
+
+    def drop_empty(self, session: Session, relation: Relation) -> None:
+        """Drop a table, unless somebody has put rows into it."""
+        name = self.spelled(relation)
+        with session.transaction():
+            session.run(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")
+            if not session.rows(f"SELECT 1 FROM {name} LIMIT 1"):
+                session.run(f"DROP TABLE {name}")
 
     def snapshot(self, session: Session) -> str | None:
         """What a connection says first, so that it sees what this one sees, for as long as this one lives."""

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from deltaworks.errors import ConfigError
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.mode import WriteMode
+    from deltaworks.lake.positions import KeyedMark
     from deltaworks.lake.schema import Column
     from deltaworks.lake.table import Table
     from deltaworks.runs.result import LoadResult
@@ -69,6 +71,10 @@ class Sink(Connector):
     def takes_keys(self) -> bool:
         """Whether a load can carry a key that lets it land only once."""
         return False
+
+    def mark_for(self, pipeline: str, key: str, *, again: bool) -> KeyedMark:
+        """The mark of a keyed load, and whether its key has landed already."""
+        raise ConfigError("This sink carries no marks, so a key means nothing there.", hint="Leave out --key.")
 
     def row_keys(self, mode: WriteMode) -> Keys | None:
         """The columns that identify a row, and what becomes of null and repeated ones; none where all rows land."""

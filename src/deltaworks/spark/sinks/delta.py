@@ -10,6 +10,7 @@ from deltaworks.lake.after import After
 from deltaworks.lake.log import Log
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole
+from deltaworks.lake.positions import keyed_mark
 from deltaworks.lake.sql import quoted
 from deltaworks.lake.table import Table, newest
 from deltaworks.spark.catalog import TableName, location
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.lake.positions import KeyedMark
     from deltaworks.runs.result import LoadResult
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.keys import Keys
@@ -121,6 +123,10 @@ class DeltaSink(Sink):
     def takes_keys(self) -> bool:
         """A Delta commit can carry a key."""
         return True
+
+    def mark_for(self, pipeline: str, key: str, *, again: bool) -> KeyedMark:
+        """The mark, which the table's own log keeps."""
+        return keyed_mark(self.target(), pipeline, key, again=again)
 
     def check_mode(self, mode: WriteMode) -> None:
         """Upsert needs keys; what is only for another mode is refused, because it would do nothing."""

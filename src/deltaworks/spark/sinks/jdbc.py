@@ -1,0 +1,178 @@
+"""Rows into a database, in one transaction."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from deltaworks.lake.commit import Mark, keyed_app_id
+from deltaworks.lake.mode import WriteMode
+from deltaworks.lake.model import Columns, FromText, Location, Whole, problem
+from deltaworks.lake.positions import KeyedMark, LandedKey
+from deltaworks.lake.schema import columns
+from deltaworks.runs.result import LoadResult
+from deltaworks.spark.databases.marks import Marks
+from deltaworks.spark.jdbc import JdbcConnector
+from deltaworks.spark.keys import Keys
+from deltaworks.spark.sinks.base import Sink, WritePlan
+from deltaworks.spark.sinks.delta import DeltaSink
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from deltaworks.lake.commit import Commit
+    from deltaworks.spark.batch import Batch
+    from deltaworks.spark.look import Findings
+
+AT_LEAST_ONCE = "this database takes rows at least once: a load that fails may leave some of them there"
+ONLY_FOR = {
+    WriteMode.UPSERT: ("merge_keys", "update_columns", "on_duplicate_keys", "order_by"),
+    WriteMode.OVERWRITE: ("overwrite_by",),
+}
+
+
+class JdbcSink(JdbcConnector, Sink):
+    """A table of a database. Rows first go to a table beside it, then in one transaction to where they belong.
+
+    A failed load leaves the table as it was. With a key, or incrementally, a load lands once:
+    how far it got is kept in the table `deltaworks_positions`, in the same transaction.
+    """
+
+    sink_type: Literal["PostgreSQL", "MySQL", "JDBC"]
+    """`PostgreSQL`, `MySQL` (MariaDB too), or `JDBC` for any url."""
+    table: Annotated[str, Field(min_length=1)]
+    """The table, as `name` or `schema.name`; it is made where it is not there."""
+    column_types: Annotated[dict[str, str], FromText()] = Field(default_factory=dict)
+    """Types of columns, when the table is made, where others than the usual ones are wanted: `{name: varchar(40)}`."""
+    staging_schema: str | None = None
+    """Where the table beside it and `deltaworks_positions` are made; the table's own schema where none is given."""
+    overwrite_by: Literal["truncate", "delete"] | None = None
+    """For Overwrite: how the old rows go. PostgreSQL truncates, which is quick; MySQL deletes, because its truncate
+    cannot be taken back."""
+    merge_keys: Columns | None = None
+    """For Upsert: the columns that identify a row. The table needs a unique index over them."""
+    update_columns: Columns | None = None
+    """For Upsert: update only these columns of a row already there; all where none are given."""
+    on_duplicate_keys: Literal["fail", "keepNewest"] | None = None
+    """For Upsert: a key that several rows have fails the load, or the newest of them by `orderBy` is kept.
+    Where nothing is said, the newest record of a topic or change of a feed is kept; all else fails."""
+    order_by: Columns | None = None
+    """For `keepNewest`: the columns whose largest values make a row the newest."""
+    batch_size: Annotated[Whole, Field(ge=1)] = 10_000
+    """How many rows are sent at a time."""
+    connections: Annotated[Whole, Field(ge=1, le=64)] = 4
+    """How many connections may write at once, at most."""
+    max_commit_attempts: Annotated[Whole, Field(ge=1)] = 10
+    """How often to try the transaction when other writers are in the way."""
+    aside_path: Location | None = None
+    """A Delta table for rows that break a rule; needed where a rule sets rows aside."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        self.check_place()
+        newest = self.on_duplicate_keys == "keepNewest"
+        if newest and not self.order_by:
+            raise problem("keepNewest needs orderBy", "Add orderBy with the column that tells which row is newer.")
+        if self.order_by and not newest:
+            raise problem("orderBy is for onDuplicateKeys: keepNewest", "Add that, or leave orderBy out.")
+        if self.overwrite_by == "truncate" and self.known and not self.known.truncates_in_transaction:
+            raise problem(f"{self.known.name} cannot take a truncate back", "Write overwriteBy: delete.")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Its type."""
+        return self.sink_type
+
+    @property
+    def takes_keys(self) -> bool:
+        """A transaction can carry a key."""
+        return self.known is not None
+
+    def check_mode(self, mode: WriteMode) -> None:
+        """Upsert needs keys, and a database we know; what is only for another mode is refused."""
+        if mode is WriteMode.UPSERT and self.known is None:
+            raise problem("Only PostgreSQL and MySQL can be upserted", "Use Append or Overwrite.")
+        if mode is WriteMode.UPSERT and not self.merge_keys:
+            raise problem("Upsert needs mergeKeys", 'Add mergeKeys: ["id"] under load.connectionParams.')
+        for other, fields in ONLY_FOR.items():
+            given = next((name for name in fields if mode is not other and name in self.model_fields_set), None)
+            if given:
+                key = type(self).model_fields[given].alias or given
+                raise problem(
+                    f"{key} does nothing with {mode.value}", f"Use writeMode: {other.value}, or leave it out."
+                )
+
+    def mark_for(self, pipeline: str, key: str, *, again: bool) -> KeyedMark:
+        """The mark, which the database keeps."""
+        app_id = keyed_app_id(pipeline, key)
+        if self.known is None:
+            return super().mark_for(pipeline, key, again=again)
+        with self.known.session(self.address) as session:
+            there = Marks(session, self.marks_schema).reached(app_id)
+        if there is None or there.version < 1:
+            return KeyedMark(Mark(app_id, 1), None)
+        if again:
+            return KeyedMark(Mark(app_id, there.version + 1), None)
+        return KeyedMark(Mark(app_id, there.version), LandedKey(None, there.run_id))
+
+    @property
+    def marks_schema(self) -> str | None:
+        """Where what is not the target itself is kept."""
+        return self.staging_schema or self.relation().schema
+
+    def row_keys(self, mode: WriteMode) -> Keys | None:
+        """The merge keys; the database looks at them, in the table beside."""
+        if mode is not WriteMode.UPSERT or self.merge_keys is None:
+            return None
+        return Keys(
+            columns=self.merge_keys,
+            on_null="fail",
+            on_duplicate=self.on_duplicate_keys,
+            order_by=self.order_by or (),
+            checked=False,
+        )
+
+    def scratch(self, run_id: str) -> str:
+        """A folder of this machine: rows are only looked at twice where there are rules."""
+        return f"{tempfile.gettempdir()}/deltaworks-{run_id}.staging"
+
+    def check_aside(self) -> None:
+        """Rows are set aside in a Delta table, which needs a path."""
+        if self.aside_path is None:
+            raise problem("asidePath is missing", "Add it: rows that break a rule go to a Delta table there.")
+
+    def aside(self) -> Sink:
+        """The Delta table that the file names."""
+        return DeltaSink(sinkType="DeltaLake", path=self.aside_path or "")
+
+    def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
+        """Say what one transaction would do to the table."""
+        from deltaworks.spark.sinks.jdbc_steps import planned
+
+        if self.known is not None:
+            with self.known.session(self.address) as session:
+                return planned(self, session, rows, mode)
+        verb = "replace all rows of" if mode is WriteMode.OVERWRITE else "append to"
+        found = columns(rows.schema.json())
+        return WritePlan(
+            target=self.place, version=None, action=f"{verb} {self.place}", columns=found, notes=(AT_LEAST_ONCE,)
+        )
+
+    def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
+        """Land the rows in one transaction."""
+        from deltaworks.spark.sinks.jdbc_load import JdbcLoad
+
+        if self.known is not None:
+            with self.known.session(self.address) as session:
+                return JdbcLoad(sink=self, mode=mode, session=session).run(batch, commit)
+        name = ".".join(filter(None, (self.schema_name, self.table)))
+        self.writer(batch.rows, name).mode("overwrite" if mode is WriteMode.OVERWRITE else "append").save()
+        return LoadResult(success=True, notes=("how many rows there were is not known",))
+
+    def writer(self, rows: DataFrame, table: str) -> Any:
+        """Spark's writer to a table, whose name is spelled as SQL."""
+        own = {"dbtable": table, "batchsize": str(self.batch_size), "numPartitions": str(self.connections)}
+        return rows.write.format("jdbc").options(**self.reached(), **own)
