@@ -77,7 +77,7 @@ def parsed(text: str) -> Url:
     found = re.match(r"jdbc:([A-Za-z0-9+.-]+):(.*)$", text, re.DOTALL)
     if found is None:
         raise ConfigError("url is no JDBC url.", hint="Write jdbc:postgresql://host:5432/database or the like.")
-    parts = urlsplit(f"x:{found[2]}")
+    parts = urlsplit("x:" + re.split("[?;]", found[2], maxsplit=1)[0])
     if "@" in parts.netloc:
         raise ConfigError("url holds a login.", hint="Keep user and password in a credential, and name its id.")
     properties = _properties(found[2])
