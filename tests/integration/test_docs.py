@@ -27,6 +27,7 @@ from deltaworks.spark.sources import SOURCES
 from deltaworks.spark.transforms import TRANSFORMS
 from deltaworks.spark.transforms.aggregation import Aggregation
 from tests.integration.s3.lake import credential
+from tests.servers.database import TestDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.model import FileModel
     from deltaworks.runs.result import RunResult
+    from tests.servers.mariadb import MariaDbServer
+    from tests.servers.postgres import PostgresServer
     from tests.servers.s3 import S3Server
 
 # Each with the rows it inserts, in the order they run: some read what others have written.
@@ -68,6 +71,12 @@ EXAMPLES = {
     "bad-records": 2,
     "to-s3": 2,
     "to-s3-alone": 2,
+    "from-postgres": 2,
+    "from-postgres-tables": 2,
+    "from-mysql-query": 1,
+    "from-jdbc": 2,
+    "to-postgres": 1,
+    "to-mysql": 2,
 }
 NOT_YET = {"incremental"}  # accepted by the format, refused by a run
 PAGES = sorted(docs.ROOT.glob("docs/**/*.md"))
@@ -100,15 +109,60 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def results(spark: SparkSession, folder: Path, s3: S3Server) -> Iterator[dict[str, RunResult]]:
-    vault = deltaworks.MemoryVault({"lake": {"secret": "not needed for a local table"}, "s3": credential(s3)})
+def shops(postgres: PostgresServer, mariadb: MariaDbServer) -> tuple[TestDatabase, TestDatabase]:
+    """The databases that examples read and write."""
+    found = (
+        TestDatabase("PostgreSQL", postgres, postgres.database("docs")),
+        TestDatabase("MySQL", mariadb, mariadb.database("docs")),
+    )
+    for shop in found:
+        shop.run(
+            "CREATE TABLE orders (id bigint primary key, amount decimal(9,2), ordered date)",
+            "INSERT INTO orders VALUES (1, 150.00, '2024-01-01'), (2, 20.50, '2024-01-02')",
+            "CREATE TABLE customers (id bigint)",
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def surroundings(spark: SparkSession, folder: Path, shops: tuple[TestDatabase, TestDatabase]) -> dict[str, str]:
+    """What examples take from the environment."""
+    pg, derby = shops[0], f"{folder}/derby"
+    driver = "org.apache.derby.iapi.jdbc.AutoloadedDriver"
+    options = {"url": f"jdbc:derby:{derby};create=true", "dbtable": "ORDERS", "driver": driver}
+    spark.range(2).write.format("jdbc").options(**options).save()
+    return {
+        "DERBY": derby,
+        "PG_HOST": pg.server.host,
+        "PG_PORT": str(pg.server.port),
+        "PG_DATABASE": pg.name,
+        "PG_CERTIFICATE": str(pg.server.certificate),
+    }
+
+
+@pytest.fixture(scope="module")
+def results(
+    spark: SparkSession,
+    folder: Path,
+    s3: S3Server,
+    shops: tuple[TestDatabase, TestDatabase],
+    surroundings: dict[str, str],
+) -> Iterator[dict[str, RunResult]]:
+    vault = deltaworks.MemoryVault(
+        {
+            "lake": {"secret": "not needed for a local table"},
+            "s3": credential(s3),
+            "shop-db": shops[0].credential,
+            "shop-mysql": shops[1].credential,
+        }
+    )
     bucket = s3.bucket(f"docs-{uuid.uuid4().hex[:12]}")
     spark.sql(f"CREATE SCHEMA shop LOCATION '{folder}/shop'")
 
     def run(name: str) -> RunResult:
         made = (folder / "tables/orders").exists()
         when = deltaworks.open_table(folder / "tables/orders").log.times()[0] if made else datetime.now(UTC)
-        variables = {"WHEN": when.isoformat(), "BUCKET": bucket}
+        variables = {"WHEN": when.isoformat(), "BUCKET": bucket, **surroundings}
         return deltaworks.run(folder / f"{name}.yaml", spark=spark, vault=vault, variables=variables)
 
     yield {name: run(name) for name in EXAMPLES}
@@ -132,6 +186,8 @@ def test_the_examples_do_what_their_first_lines_say(results: dict[str, RunResult
     assert (loads["overwrite-schema"].rows_deleted, loads["replace-partitions"].rows_deleted) == (2, 1)
     assert (loads["replace-where"].rows_deleted, loads["upsert-trusted"].rows_updated) == (1, 2)
     assert loads["bad-records"].rows_set_aside == 1
+    assert [part.load.rows_inserted for part in results["from-postgres-tables"].parts] == [2, 0]
+    assert (loads["to-postgres"].rows_set_aside, loads["to-mysql"].rows_inserted) == (1, 2)
     assert len(list(folder.glob("files/orders/ordered=2024-01-0[12]/*.zstandard.avro"))) == 2
     assert archive.properties["delta.logRetentionDuration"] == "interval 60 days"
     assert (archive.rows, deltaworks.open_table(folder / "tables/current").rows) == (2, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -233,3 +234,11 @@ def test_a_number_in_a_boolean_is_told_and_not_taken_for_true(
     query = "SELECT CAST(paid AS SIGNED) AS paid FROM t ORDER BY 1"
     rows = extract(spark, my, query=query).collect()
     assert [row["paid"] for row in rows] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("cases", [POSTGRES, MYSQL], ids=["PostgreSQL", "MySQL"])
+def test_the_tables_of_the_documents_say_what_becomes_of_each_type(cases: list[Case]) -> None:
+    tables = re.split(r"\n\n", PAGE.read_text(encoding="utf-8"))
+    found = [dict(re.findall(r"^\| `(.+?)` \| `(.+?)` \|", table, re.MULTILINE)) for table in tables]
+
+    assert {case.type: case.kind for case in cases} in found
