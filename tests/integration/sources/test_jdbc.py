@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.integration.databases import copied, extract
 from tests.integration.rows import both, collected
+from tests.servers.certificates import new_certificate
 
 import deltaworks
+from deltaworks.errors import DeltaworksError
 from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.config import ExtractPart
@@ -316,3 +318,30 @@ def test_no_connection_is_left_behind(spark: SparkSession, pg: TestDatabase, tmp
     copied(spark, pg, tmp_path / "t", table="t")
 
     assert pg.rows("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'deltaworks'") == [(0,)]
+
+
+# Encrypted
+
+
+def cipher(database: TestDatabase) -> str:
+    if database.kind == "PostgreSQL":
+        return "SELECT ssl::text AS encrypted FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+    status = "information_schema.session_status WHERE variable_name = 'Ssl_cipher'"
+    return f"SELECT IF(variable_value = '', 'false', 'true') AS encrypted FROM {status}"
+
+
+@pytest.mark.parametrize("mode", ["disable", "require", "verify-ca", "verify-full"])
+def test_a_connection_is_encrypted_as_the_file_says(spark: SparkSession, database: TestDatabase, mode: str) -> None:
+    trusted = {"sslRootCert": str(database.server.certificate)} if mode.startswith("verify") else {}
+    rows = extract(spark, database, query=cipher(database), sslMode=mode, **trusted).collect()
+
+    assert [row["encrypted"] for row in rows] == ["false" if mode == "disable" else "true"]
+
+
+def test_a_server_that_cannot_prove_itself_is_refused(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path
+) -> None:
+    other = new_certificate(tmp_path).certificate
+    with pytest.raises(DeltaworksError, match=f"{database.kind} at .* cannot be reached") as refused:
+        extract(spark, database, query="SELECT 1", sslMode="verify-full", sslRootCert=str(other))
+    assert refused.value.exit_code == 3
