@@ -32,12 +32,13 @@ class KafkaServer:
     tls: str
     certificate: Path
     user: str
+    keeper: int  # the process whose end is the broker's end
     password: str = field(repr=False)
 
 
-def kafka_server(run: Run) -> KafkaServer:
-    """The Kafka broker of this run of the tests."""
-    facts = run.once("kafka", lambda folder: _start(run, folder))
+def kafka_server(run: Run, name: str = "kafka") -> KafkaServer:
+    """The Kafka broker of this run of the tests; one of another name is for whoever wants to break it."""
+    facts = run.once(name, lambda folder: _start(run, folder))
     return KafkaServer(**facts | {"certificate": Path(facts["certificate"])})
 
 
@@ -55,8 +56,9 @@ def _start(run: Run, folder: Path) -> dict[str, object]:
     name = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
     formatted = ["kafka.tools.StorageTool", "format", "-t", name, "-c", str(settings)]
     subprocess.run([*java, *formatted], check=True, capture_output=True)
-    run.keep([*java, "kafka.Kafka", str(settings)], folder / "log", ports["TLS"])
+    keeper = run.keep([*java, "kafka.Kafka", str(settings)], folder / "log", ports["TLS"])
     return {
+        "keeper": keeper,
         "plain": addresses["PLAIN"],
         "sasl": addresses["SASL"],
         "tls": addresses["TLS"],

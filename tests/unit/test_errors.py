@@ -39,6 +39,8 @@ from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.databases.address import Address
 from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
 from deltaworks.spark.errors import ColumnNotFoundError
+from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
+from deltaworks.spark.kafka.offsets import NoSuchOffsetError
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
@@ -102,6 +104,9 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         CannotConnectError("MySQL", Address(host="db", port=3306, database="shop"), "it is asleep"),
         BadRecordError("in.csv", "1,2", where="load"),
         HeaderError("in.csv", "b, a instead of a, b", where="load"),
+        KafkaUnreachableError("localhost:9092", "Connection refused"),
+        TopicNotFoundError("There is no topic 'order'", "order", ["orders"]),
+        NoSuchOffsetError("It is gone.", hint="Begin later."),
     ]
 
 

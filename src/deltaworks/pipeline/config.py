@@ -120,6 +120,9 @@ class PipelineConfig(FileModel):
             if source.incremental is not None:
                 error = problem("An input is read whole", "Leave out `incremental`; only `extract` can have it.")
                 _raise_at(("inputs", name, "incremental"), error, name)
+            if source.sets_aside:
+                error = problem("An input cannot set records aside", "Leave it out; only `extract` can do that.")
+                _raise_at(("inputs", name), error, name)
         return self
 
     @property
@@ -189,6 +192,13 @@ class ExtractPart(FileModel):
     """The `extract` part of a file on its own."""
 
     extract: AnySource
+
+    @model_validator(mode="after")
+    def _nothing_is_set_aside(self) -> Self:
+        if self.extract.sets_aside:
+            error = problem("Rows alone have no place aside", "Leave it out, or run a pipeline with a `load`.")
+            _raise_at(("extract",), error, None)
+        return self
 
 
 class LoadPart(FileModel):

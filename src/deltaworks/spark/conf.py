@@ -52,7 +52,7 @@ _RESERVED = {
 # Spark's default, and what it does not know: cloud keys, SASL and JDBC logins, connection strings.
 _KEYS_TO_HIDE = (
     "(?i)secret|passw(or)?d|passphrase|token|access[._-]?key|account[._-]?key|api[._-]?key|private[._-]?key"
-    "|credential|sasl[.]jaas|[.]sas[.]|encryption[.]key|auth[.]user|signature"
+    "|credential|sasl[.]jaas|keystore[.]key|[.]sas[.]|encryption[.]key|auth[.]user|signature"
 )
 # The same inside longer text, such as SQL: the name, and everything up to the next separator.
 _TEXT_TO_HIDE = (

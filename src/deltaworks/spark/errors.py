@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
 from deltaworks.lake.storage import advice
 from deltaworks.spark.conflicts import WriteConflictError, conflict_of
+from deltaworks.spark.kafka import told as kafka
 from deltaworks.spark.unread import unread
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def translated(error: Exception, where: str, columns: tuple[str, ...] = ()) -> D
     if story.condition in _TOLD:
         kind, what, hint = _TOLD[story.condition]
         return kind(f"{where}: {what(story)}", hint=hint)
-    return _of_storage(story, where) or _of_spark(story, where)
+    return _of_storage(story, where) or kafka.told(story.messages, where) or _of_spark(story, where)
 
 
 def _of_storage(story: _Story, where: str) -> DeltaworksError | None:

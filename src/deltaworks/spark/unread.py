@@ -19,11 +19,14 @@ class BadRecordError(RunError):
     """A record that is broken, or does not fit the schema; nothing was written."""
 
     def __init__(self, file: str, record: str, *, where: str) -> None:
-        super().__init__(
-            f"{where}: {file}{RECORD}{record}",
-            hint="Mend it; or give the schema a column _corrupt_record STRING and set such rows aside with a rule.",
-        )
+        super().__init__(f"{where}: {file}{RECORD}{record}", hint=_OF_TOPIC if file.startswith("topic ") else _OF_FILE)
         self.file, self.record = file, record
+
+
+_OF_FILE = "Mend it; or give the schema a column _corrupt_record STRING and set such rows aside with a rule."
+_OF_TOPIC = (
+    "Mend the schema, or let such records be set aside: onBadRecord: setAside. startingOffsets can begin after it."
+)
 
 
 class HeaderError(RunError):

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 # Where something is and who asks, not what proves it. Any other name is taken for a secret.
-PLAIN_NAMES = frozenset({"bucket", "database", "endpoint", "host", "port", "region", "type", "user", "username"})
+PLAIN_NAMES = frozenset(
+    {"bucket", "database", "endpoint", "host", "port", "region", "type", "user", "username"}
+    | {"bootstrap_servers", "bootstrap.servers", "mechanism", "sasl.mechanism"}
+    | {"security_protocol", "security.protocol"}
+)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,127}(/[A-Za-z0-9][\w.-]{0,127}){0,7}", re.ASCII)
 
 

@@ -11,6 +11,7 @@ SINKS = OneOf(
         "DeltaLake": "deltaworks.spark.sinks.delta.DeltaSink",
         "File": "deltaworks.spark.sinks.files.FileSink",
         "JDBC": "deltaworks.spark.sinks.jdbc.JdbcSink",
+        "Kafka": "deltaworks.spark.sinks.kafka.KafkaSink",
         "MySQL": "deltaworks.spark.sinks.jdbc.JdbcSink",
         "PostgreSQL": "deltaworks.spark.sinks.jdbc.JdbcSink",
         "S3": "deltaworks.spark.sinks.files.FileSink",

@@ -11,6 +11,7 @@ SOURCES = OneOf(
         "DeltaLake": "deltaworks.spark.sources.delta.DeltaSource",
         "File": "deltaworks.spark.sources.files.FileSource",
         "JDBC": "deltaworks.spark.sources.jdbc.JdbcSource",
+        "Kafka": "deltaworks.spark.sources.kafka.KafkaSource",
         "MySQL": "deltaworks.spark.sources.jdbc.JdbcSource",
         "PostgreSQL": "deltaworks.spark.sources.jdbc.JdbcSource",
         "S3": "deltaworks.spark.sources.files.FileSource",

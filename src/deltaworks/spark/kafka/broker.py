@@ -1,0 +1,170 @@
+"""A Kafka cluster, asked before Spark starts: its topics, their offsets, and whether it lets us in."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from deltaworks.errors import ConfigError, SetupError
+from deltaworks.spark.kafka.span import Extent, Partition
+from deltaworks.vault.extras import required
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from deltaworks.spark.kafka.login import Login
+
+PATIENCE = 8.0  # seconds for all questions that are asked at once
+MOST_NAMED = 20  # topics
+
+Answer = TypeVar("Answer")
+
+# librdkafka would print what goes wrong on the way; here it is told once, in an error.
+_SILENT = logging.getLogger(f"{__name__}.librdkafka")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+
+
+class Broker:
+    """A cluster as librdkafka sees it; it reads and writes no records."""
+
+    def __init__(self, login: Login) -> None:
+        self._login = login
+        self._kafka: Any = required("confluent_kafka", "kafka")
+        self._admin_module: Any = required("confluent_kafka.admin", "kafka")
+        self._errors: list[Any] = []
+        self._admin = self._made(lambda: self._admin_module.AdminClient(self._settings(), logger=_SILENT))
+
+    def _settings(self) -> dict[str, Any]:
+        return {**self._login.to_librdkafka(), "error_cb": self._errors.append}
+
+    def _made(self, make: Callable[[], Answer]) -> Answer:
+        try:
+            return make()
+        except self._kafka.KafkaException as error:  # a value that librdkafka cannot take
+            raise KafkaUnreachableError(self._login.servers, error.args[0].str()) from error
+
+    def consumer(self, **settings: Any) -> Any:
+        """A consumer of librdkafka's, which belongs to the caller."""
+        return self._made(lambda: self._kafka.Consumer({**self._settings(), **settings}, logger=_SILENT))
+
+    def topics(self) -> dict[str, tuple[int, ...]]:
+        """The partitions of every topic that we may see, by name; asking makes none."""
+        found = self._patiently(lambda: self._admin.list_topics(timeout=0.5))
+        return {name: tuple(sorted(topic.partitions)) for name, topic in found.topics.items()}
+
+    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
+        """What the cluster answers, asked until it does or says that it will not."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return ask()
+            except self._kafka.KafkaException as error:
+                self._admin.poll(0)  # brings the errors
+                if self._is_refused() or time.monotonic() > deadline:
+                    raise KafkaUnreachableError(self._login.servers, self._reason(error)) from error
+
+    def _is_refused(self) -> bool:
+        final = {self._kafka.KafkaError._AUTHENTICATION, self._kafka.KafkaError._SSL}
+        return any(error.code() in final for error in self._errors)
+
+    def _reason(self, error: Any) -> str:
+        """What librdkafka says of it: the last error that is about one broker, not about all of them."""
+        own = [each.str() for each in self._errors if each.code() != self._kafka.KafkaError._ALL_BROKERS_DOWN]
+        return own[-1] if own else str(error.args[0].str())
+
+    def extents(self, partitions: Sequence[Partition], *, committed: bool) -> list[Extent]:
+        """Which offsets each partition has; where only what is committed counts, up to the first open transaction."""
+        spec = self._admin_module.OffsetSpec
+        starts = self._offsets(dict.fromkeys(partitions, spec.earliest()), committed=committed)
+        ends = self._offsets(dict.fromkeys(partitions, spec.latest()), committed=committed)
+        return [Extent(partition=each, start=starts[each], end=ends[each]) for each in partitions]
+
+    def offsets_at(self, moment: datetime, partitions: Iterable[Partition], *, committed: bool) -> dict[Partition, int]:
+        """The first offset of each partition whose record is of this time or later; -1 where there is none."""
+        milliseconds = -int(-moment.timestamp() * 1000 // 1)
+        spec = self._admin_module.OffsetSpec.for_timestamp(milliseconds)
+        return self._offsets(dict.fromkeys(partitions, spec), committed=committed)
+
+    def _offsets(self, asked: Mapping[Partition, Any], *, committed: bool) -> dict[Partition, int]:
+        level = self._kafka.IsolationLevel
+        by_name = {self._kafka.TopicPartition(*each): spec for each, spec in asked.items()}
+        if not by_name:
+            return {}
+        answers = self._admin.list_offsets(
+            by_name,
+            isolation_level=level.READ_COMMITTED if committed else level.READ_UNCOMMITTED,
+            request_timeout=PATIENCE,
+        )
+        try:
+            return {Partition(each.topic, each.partition): answer.result().offset for each, answer in answers.items()}
+        except self._kafka.KafkaException as error:
+            raise KafkaUnreachableError(self._login.servers, error.args[0].str()) from error
+
+    def require(self, *names: str) -> dict[str, tuple[int, ...]]:
+        """The partitions of these topics; refuses one that is not there."""
+        there = self.topics()
+        for name in names:
+            if name not in there:
+                raise TopicNotFoundError(f"There is no topic {name!r} at {self._login.servers}", name, there)
+        return {name: there[name] for name in names}
+
+    def matching(self, pattern: str) -> dict[str, tuple[int, ...]]:
+        """The partitions of all topics that a pattern matches as a whole, but for Kafka's own; refuses to find none."""
+        there = self.topics()
+        found = {name: there[name] for name in there if re.fullmatch(pattern, name) and not name.startswith("__")}
+        if not found:
+            raise TopicNotFoundError(f"No topic at {self._login.servers} matches {pattern!r}", pattern, there)
+        return found
+
+
+class KafkaUnreachableError(SetupError):
+    """A cluster does not answer, or does not let us in."""
+
+    def __init__(self, servers: str, why: str) -> None:
+        told = _plain(why)
+        super().__init__(f"Kafka at {servers} cannot be reached: {told}", hint=_advice(told))
+
+
+class TopicNotFoundError(ConfigError):
+    """A file names a topic that is not there, or not for this user."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"{what}.", hint=f"{_closest(name, known)} Make it with Kafka's own tools, or mend the name.")
+
+
+def _closest(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    names = sorted(each for each in known if not each.startswith("__"))
+    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    shown = close or names[:MOST_NAMED]
+    more = f" and {len(names) - len(shown):,} more" if not close and len(names) > len(shown) else ""
+    if not shown:
+        return "This user sees no topic there."
+    return f"{'Close to it' if close else 'Topics there'}: {', '.join(shown)}{more}."
+
+
+def _plain(why: str) -> str:
+    """What librdkafka says, without the names of its own parts and states."""
+    told = re.sub(r"^(\w+://)?\S+/(bootstrap|\d+): ", "", why.strip())
+    told = re.sub(r" \(after \d+ms in state \w+[^)]*\)", "", told)
+    return told.rstrip(".") + "."
+
+
+def _advice(why: str) -> str:
+    told = (hint for words, hint in _ADVICE.items() if re.search(words, why))
+    return next(told, "Check the address, and whether the port wants TLS (security_protocol) or a login.")
+
+
+_ADVICE = {
+    "(?i)mechanism": "Check mechanism in the credential, and that the port wants a login.",
+    "(?i)authenticat": "Check username, password and mechanism in the credential.",
+    "(?i)certificate|PEM": "Check ca, certificate and key in the credential: ca holds the certificates to trust.",
+    "(?i)authoriz": "The user is known, but lacks a right on the topic.",
+    "(?i)resolve": "Check the name of the host.",
+    "(?i)refused|timed out": "Check host and port, and that the broker runs.",
+}

@@ -1,0 +1,233 @@
+"""Rows of Kafka topics, between offsets that are fixed before the first record is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+
+from deltaworks.errors import ConfigError
+from deltaworks.lake.given import SchemaFile
+from deltaworks.lake.model import Columns, Flag, FromText, Whole
+from deltaworks.lake.travel import instant
+from deltaworks.spark.formats import require_format
+from deltaworks.spark.kafka.broker import Broker
+from deltaworks.spark.kafka.end import KafkaEnd
+from deltaworks.spark.kafka.offsets import LATEST, Ending, Starting, between, resolved
+from deltaworks.spark.kafka.sample import sampled
+from deltaworks.spark.kafka.schema import schema_given
+from deltaworks.spark.kafka.session import newer, with_jars
+from deltaworks.spark.kafka.span import KafkaSpan, Partition
+from deltaworks.spark.kafka.topics import a_pattern, a_topic, several_topics
+from deltaworks.spark.sources.base import Source
+from deltaworks.spark.sources.kafka_columns import Json, found_out, merged, of_table
+from deltaworks.spark.sources.kafka_rows import Decoded, Decoding, bytes_decoding, require_names, text_decoding
+from deltaworks.spark.sources.kafka_rules import check_together, known_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from deltaworks.spark.kafka.span import Extent
+    from deltaworks.spark.sinks.base import Sink
+
+ISOLATION = "kafka.isolation.level"
+TopicName = Annotated[str, AfterValidator(a_topic)]
+
+
+class KafkaSource(KafkaEnd, Source):
+    """Records of one or more topics, each a row. Where reading ends is decided before it begins."""
+
+    source_type: Literal["Kafka"]
+    """`Kafka`."""
+    topic: TopicName | None = None
+    """The topic. This, `topics` or `topicPattern` is needed."""
+    topics: Annotated[tuple[TopicName, ...], FromText(), AfterValidator(several_topics)] | None = None
+    """Several topics, as one set of rows."""
+    topic_pattern: Annotated[str, AfterValidator(a_pattern)] | None = None
+    """All topics whose whole name this regular expression matches, but for Kafka's own, `__…`."""
+    starting_offsets: Starting = "earliest"
+    """Where to begin: `earliest`, `latest`, or an offset for every partition, as `{"orders": {"0": 23, "1": -2}}`.
+    -2 and -1 are the earliest and the latest."""
+    ending_offsets: Ending = "latest"
+    """Where to end: `latest`, as it is when the run begins, or the first offset of every partition that is not read."""
+    starting_timestamp: str | None = None
+    """Begin with the first record of this time or later; UTC where no zone is given."""
+    ending_timestamp: str | None = None
+    """End before the first record of this time or later."""
+    value_format: Literal["json", "avro", "string", "binary"] = "json"
+    """What values are: `json` objects, `avro` records, or one column `value` of type `string` or `binary`."""
+    ddl: Annotated[str | None, Field(alias="schema")] = None
+    """The columns of JSON as SQL types, `id BIGINT, name STRING`; for Avro its schema, as JSON text. Without it JSON
+    has the columns of the target table, and what is new in a sample of the records."""
+    schema_name: SchemaFile | None = None
+    """A file that holds the columns: SQL types in `.ddl`, `.sql` or `.txt`, Spark's `.json`, or for Avro an `.avsc`."""
+    confluent_header: Flag = False
+    """For Avro: values begin with the five bytes of a schema registry, which are passed over."""
+    on_bad_record: Literal["fail", "setAside"] = "fail"
+    """A record that cannot be read: fails the run, or goes to the table aside."""
+    on_tombstone: Literal["fail", "skip"] = "fail"
+    """A record without a value, of JSON or Avro: cannot be read, or is left out."""
+    metadata: Annotated[Columns, AfterValidator(known_metadata)] | None = None
+    """What else becomes a column, with `_` before its name: `key`, `headers`, `topic`, `partition`, `offset`,
+    `timestamp`, `timestampType`. A key is text, or bytes where values are."""
+    min_partitions: Annotated[Whole, Field(ge=1)] | None = None
+    """Read in at least so many tasks, also where a topic has fewer partitions."""
+
+    _target: Json | None = PrivateAttr(default=None)
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        check_together(self)
+        return self
+
+    @property
+    def place(self) -> str:
+        """The topics of the cluster."""
+        return self.at(self.topic or self.topic_pattern or ",".join(sorted(self.topics or ())))
+
+    @property
+    def jar_groups(self) -> frozenset[str]:
+        """Kafka's, and Avro's where values are."""
+        return super().jar_groups | ({"avro"} if self.value_format == "avro" else set())
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether the file says so."""
+        return self.on_bad_record == "setAside"
+
+    @property
+    def _committed(self) -> bool:
+        return self.settings.get(ISOLATION, "read_committed") == "read_committed"
+
+    @property
+    def _finds_columns(self) -> bool:
+        return self.value_format == "json" and not (self.ddl or self.schema_name)
+
+    def toward(self, sink: Sink) -> Self:
+        """This source, with the columns of the table its rows go to, where the file gives none."""
+        table = sink.target() if self._finds_columns and not getattr(sink, "overwrite_schema", False) else None
+        if table is None:
+            return self
+        found = self.model_copy()
+        found._target = of_table(table.schema_json, without=[f"_{name}" for name in self.metadata or ()])
+        return found
+
+    def fixed(self) -> KafkaSpan:
+        """Ask the broker what is there, and decide what of it is read."""
+        broker = Broker(self.login)
+        there = broker.extents(self._partitions(broker), committed=self._committed)
+        starts, ends = self._starts(broker, there), self._ends(broker, there)
+        if self.starting_timestamp is not None:
+            starts = {each: min(start, ends[each]) for each, start in starts.items()}
+        if self.ending_timestamp is not None:
+            ends = {each: max(end, starts[each]) for each, end in ends.items()}
+        return self._with_sample(broker, between(there, starts, ends))
+
+    def _partitions(self, broker: Broker) -> list[Partition]:
+        named = self.topics or ((self.topic,) if self.topic else ())
+        found = broker.require(*named) if self.topic_pattern is None else broker.matching(self.topic_pattern)
+        return [Partition(topic, number) for topic in sorted(found) for number in found[topic]]
+
+    def _starts(self, broker: Broker, there: Sequence[Extent]) -> dict[Partition, int]:
+        if self.starting_timestamp is None:
+            return resolved(self.starting_offsets, there, "startingOffsets")
+        return self._at(broker, self.starting_timestamp, there)
+
+    def _ends(self, broker: Broker, there: Sequence[Extent]) -> dict[Partition, int]:
+        if self.ending_timestamp is None:
+            return resolved(self.ending_offsets, there, "endingOffsets")
+        return self._at(broker, self.ending_timestamp, there)
+
+    def _at(self, broker: Broker, time: str, there: Sequence[Extent]) -> dict[Partition, int]:
+        found = broker.offsets_at(instant(time), [each.partition for each in there], committed=self._committed)
+        latest = resolved(LATEST, there, "")
+        return {each: latest[each] if offset < 0 else min(offset, latest[each]) for each, offset in found.items()}
+
+    def _with_sample(self, broker: Broker, extents: list[Extent]) -> KafkaSpan:
+        if not self._finds_columns:
+            return KafkaSpan(extents=tuple(extents))
+        group = self.settings.get("kafka.group.id")
+        sample = sampled(broker, extents, committed=self._committed, group=None if group is None else str(group))
+        if not sample and self._target is None:
+            some = any(each.length for each in extents)
+            what = "No record that was looked at is a JSON object" if some else "There are no records"
+            raise ConfigError(
+                f"{what}, and no table tells the columns.", hint="Give a schema, or check topic and valueFormat."
+            )
+        return KafkaSpan(extents=tuple(extents), sample=tuple(sample))
+
+    def read(self, spark: SparkSession, span: KafkaSpan) -> DataFrame:
+        """The rows of the span, lazily."""
+        return self._decoded(spark, span).rows(set_aside=self.sets_aside)
+
+    def unreadable(self, spark: SparkSession, span: KafkaSpan) -> DataFrame | None:
+        """The records of the span that cannot be read, where they are to be set aside."""
+        return self._decoded(spark, span).unreadable() if self.sets_aside else None
+
+    def _decoded(self, spark: SparkSession, span: KafkaSpan) -> Decoded:
+        records = self._records(spark, span)
+        decoding = self._decoding(spark, span, records)
+        require_names(decoding.columns, self.metadata or ())
+        if self.on_tombstone == "skip":
+            records = records.where("value IS NOT NULL")
+        return Decoded(
+            records=records,
+            decoding=decoding,
+            metadata=self.metadata or (),
+            binary_keys=self.value_format == "binary",
+        )
+
+    def _records(self, spark: SparkSession, span: KafkaSpan) -> DataFrame:
+        own = {ISOLATION: "read_committed", **self.client_options(), **span.to_options(), "failOnDataLoss": "true"}
+        own |= {"includeHeaders": "true"} if "headers" in (self.metadata or ()) else {}
+        own |= {"minPartitions": str(self.min_partitions)} if self.min_partitions else {}
+        with newer(spark), with_jars():
+            return spark.read.format("kafka").options(**self.spark_options(), **own).load()
+
+    def _decoding(self, spark: SparkSession, span: KafkaSpan, records: DataFrame) -> Decoding:
+        match self.value_format:
+            case "string":
+                return text_decoding()
+            case "binary":
+                return bytes_decoding()
+            case "avro":
+                return self._avro(spark, records)
+        from pyspark.sql.types import StructType
+
+        from deltaworks.spark.sources.kafka_json import json_decoding
+
+        return json_decoding(StructType.fromJson(self._columns(spark, span)), self.spark_options())
+
+    def _avro(self, spark: SparkSession, records: DataFrame) -> Decoding:
+        from deltaworks.spark.sources.kafka_avro import avro_decoding
+
+        require_format(spark, "avro")
+        given = schema_given("avro", self.ddl, self.schema_name)
+        assert given is not None, "checked when the file was read"
+        return avro_decoding(records, given.avro or "", header=self.confluent_header)
+
+    def _columns(self, spark: SparkSession, span: KafkaSpan) -> Json:
+        given = schema_given("json", self.ddl, self.schema_name)
+        if given is not None and given.spark is not None:
+            return given.spark
+        found = found_out(spark, span.sample, self.spark_options())
+        if self._target is not None:
+            return self._target if found is None else merged(self._target, found)
+        if found is None:
+            raise ConfigError("The records that were looked at are empty objects.", hint="Give a schema.")
+        return found
+
+    def describe(self, span: KafkaSpan) -> str:
+        """What will be read, in one line."""
+        return f"{span} at {self.login.servers}; {self._values(span)}"
+
+    def _values(self, span: KafkaSpan) -> str:
+        if not self._finds_columns:
+            given = " with the schema of the file" if self.value_format in {"json", "avro"} else ""
+            return f"{self.value_format} values{given}"
+        sample = f"{len(span.sample):,} sampled records"
+        if self._target is None:
+            return f"json values with the columns of {sample}"
+        return f"json values with the columns of the target table, and what is new in {sample}"

@@ -1,0 +1,68 @@
+"""JSON values, each read whole or told: Spark on its own gives nulls for what does not fit, and stops reading early."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from deltaworks.lake.sql import literal, quoted
+from deltaworks.spark.sources.kafka_rows import LONGEST, NO_VALUE, PARSED, Decoding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql.types import StructType
+
+BAD = "__deltaworks_bad_record"
+TEXT = "CAST(value AS STRING)"
+
+
+def json_decoding(columns: StructType, options: Mapping[str, str]) -> Decoding:
+    """One JSON object a record, with these columns."""
+    from pyspark.sql.functions import expr, from_json
+    from pyspark.sql.types import StringType, StructType
+
+    own = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": BAD}
+    fits = StructType([*columns.fields]).add(BAD, StringType())
+    return Decoding(
+        parsed=from_json(expr(TEXT), fits, {"timeZone": "UTC", **options, **own}),
+        row=PARSED,
+        wrong=_wrong(columns),
+        columns=tuple(columns.names),
+    )
+
+
+def _wrong(columns: StructType) -> str:
+    one = _one_object()
+    became = ", ".join(f"{PARSED}.{quoted(name)} AS {quoted(name)}" for name in columns.names)
+    read_as = f"left(to_json(struct({became}), map('ignoreNullFields', 'false')), {LONGEST})"
+    return (
+        f"{NO_VALUE}"
+        f"WHEN NOT is_valid_utf8({TEXT}) THEN 'it is not UTF-8' "
+        f"WHEN {PARSED}.{BAD} IS NULL AND {PARSED} IS NOT NULL AND ({_flat()} OR {one}) THEN NULL "
+        f"WHEN {one} THEN concat('a value does not fit its column, it would be read as ', {read_as}) "
+        f"ELSE 'it is not one JSON object'"
+    )
+
+
+def _flat() -> str:
+    """SQL that is true for an object with nothing behind it, found without reading it once more.
+
+    Spark reads one object and leaves the rest. Where the only `}` is the last sign, there is no rest.
+    """
+    all_but_last = "CAST(substring(value, 1, octet_length(value) - 1) AS STRING)"
+    return f"(startswith({TEXT}, '{{') AND NOT contains({all_but_last}, '}}'))"
+
+
+def _one_object() -> str:
+    """SQL that is true for one JSON object and nothing else.
+
+    It is put between signs of ours that no record can know. They are only found where they should
+    be if all that stands between them is one object.
+    """
+    first, last = (secrets.token_hex(8) for _ in range(2))
+    opening, closing = literal(f'{{"{first}":['), literal(f',{{"{last}":true}}]}}')
+    kind = literal(f"`{first}` ARRAY<STRUCT<`{last}`: BOOLEAN>>")
+    around = f"from_json(concat({opening}, {TEXT}, {closing}), {kind}).`{first}`"
+    # Where one is missing, getting it gives null: not every session lets an index be too large.
+    return f"coalesce(size({around}) = 2 AND get({around}, 0) IS NOT NULL AND get({around}, 1).`{last}`, false)"
