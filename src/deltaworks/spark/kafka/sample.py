@@ -35,7 +35,7 @@ def sampled(broker: Broker, extents: Sequence[Extent], *, committed: bool, group
             "queued.max.messages.kbytes": MOST_BYTES // 1024,
         }
     )
-    deadline, found = time.monotonic() + PATIENCE, _Found()
+    deadline, found = time.monotonic() + PATIENCE, Found()
     try:
         for part in windows(extents):
             _read(consumer, part, found, deadline)
@@ -58,7 +58,7 @@ def _spread(extents: Sequence[Extent], most: int) -> list[Extent]:
     return list(extents[::step])
 
 
-class _Found:
+class Found:
     """What was read so far."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ def _object(value: bytes) -> str | None:
         return None
 
 
-def _read(consumer: Any, part: Iterable[Extent], found: _Found, deadline: float) -> None:
+def _read(consumer: Any, part: Iterable[Extent], found: Found, deadline: float) -> None:
     from confluent_kafka import TopicPartition
 
     ends = {each.partition: each.end for each in part}
