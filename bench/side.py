@@ -71,8 +71,8 @@ def own_session() -> SparkSession:
     return open_session(SparkSettings(cache=cache_folder(os.environ)))
 
 
-def plain_session() -> SparkSession:
-    """The session people make by hand, with Delta's own helper and default settings."""
+def plain_session(*packages: str) -> SparkSession:
+    """The session people make by hand, with Delta's own helper and default settings, and more jars by their names."""
     from delta import configure_spark_with_delta_pip
     from pyspark.sql import SparkSession
 
@@ -81,7 +81,7 @@ def plain_session() -> SparkSession:
         .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .config("spark.ui.showConsoleProgress", "false")
     )
-    found: SparkSession = configure_spark_with_delta_pip(builder).getOrCreate()
+    found: SparkSession = configure_spark_with_delta_pip(builder, extra_packages=[*packages]).getOrCreate()
     return found
 
 
