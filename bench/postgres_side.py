@@ -49,7 +49,9 @@ def seconds(how: str) -> float:
     table = f"{place['folder']}/{how}"
     os.chdir(place["folder"])
     if how == "plain":
-        took = elapsed(partial(by_hand, plain_session("org.postgresql:postgresql:42.7.8"), place, table))
+        # With Spark's own gigabyte it would mostly collect garbage: the driver keeps the whole table in memory.
+        session = plain_session("org.postgresql:postgresql:42.7.8", **{"spark.driver.memory": "8g"})
+        took = elapsed(partial(by_hand, session, place, table))
     else:
         groups = frozenset({"delta", "postgres"})
         session = open_session(SparkSettings(cache=cache_folder(os.environ), groups=groups))

@@ -71,7 +71,7 @@ def own_session() -> SparkSession:
     return open_session(SparkSettings(cache=cache_folder(os.environ)))
 
 
-def plain_session(*packages: str) -> SparkSession:
+def plain_session(*packages: str, **conf: Any) -> SparkSession:
     """The session people make by hand, with Delta's own helper and default settings, and more jars by their names."""
     from delta import configure_spark_with_delta_pip
     from pyspark.sql import SparkSession
@@ -80,6 +80,7 @@ def plain_session(*packages: str) -> SparkSession:
         SparkSession.builder.config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
         .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .config("spark.ui.showConsoleProgress", "false")
+        .config(map=conf)
     )
     found: SparkSession = configure_spark_with_delta_pip(builder, extra_packages=[*packages]).getOrCreate()
     return found

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.reading import copied, extract, made, vacuum
-from tests.integration.rows import collected
+from tests.integration.rows import collected, stored
 
 import deltaworks
 from deltaworks.errors import ConfigError
+from deltaworks.spark.keys import DuplicateKeysError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -202,3 +203,53 @@ def test_a_feed_of_a_table_with_deletion_vectors_tells_each_row_once(spark: Spar
     rows = collected(feed(spark, table, 2))
 
     assert changes(rows) == [("delete", 5), ("delete", 6), ("update_postimage", 7), ("update_preimage", 7)]
+
+
+def upserting(folder: Path, *steps: dict[str, Any]) -> dict[str, Any]:
+    """A pipeline from the feed of one table into another."""
+    feed = {"path": str(folder / "from"), "readChangeFeed": True, "startingVersion": 0}
+    return {
+        "pipelineId": "copy",
+        "extract": {"sourceType": "DeltaLake", "connectionParams": feed},
+        "transform": list(steps),
+        "load": {"sinkType": "DeltaLake", "connectionParams": {"path": str(folder / "to"), "mergeKeys": "id"}},
+        "writeMode": "Upsert",
+    }
+
+
+@pytest.mark.parametrize("steps", [[], [{"type": "select", "parameters": {"columns": ["id", "n", "_change_type"]}}]])
+def test_an_upsert_of_a_feed_keeps_the_newest_change_of_each_key(
+    spark: SparkSession, tmp_path: Path, steps: list[dict[str, Any]]
+) -> None:
+    made(
+        spark,
+        tmp_path / "from",
+        "id INT, n INT",
+        "INSERT INTO TABLE_ VALUES (1, 1), (2, 1)",
+        "UPDATE TABLE_ SET n = 2 WHERE id = 1",
+        "UPDATE TABLE_ SET n = 3 WHERE id = 1",
+        "DELETE FROM TABLE_ WHERE id = 2",
+        properties=FEED,
+    )
+    pipeline = upserting(tmp_path, *steps)
+    result = deltaworks.run(pipeline, spark=spark)
+
+    rows = stored(tmp_path / "to")
+    found = {row["id"]: (row["n"], row["_change_type"]) for row in rows}
+    assert found == {1: (3, "update_postimage"), 2: (1, "delete")}
+    assert result.load.rows_superseded == 5
+    assert not any(name.startswith("__") for name in rows[0])
+
+
+def test_an_upsert_of_a_feed_whose_order_was_lost_fails_on_repeated_keys(spark: SparkSession, tmp_path: Path) -> None:
+    made(
+        spark,
+        tmp_path / "from",
+        "id INT, n INT",
+        "INSERT INTO TABLE_ VALUES (1, 1)",
+        "UPDATE TABLE_ SET n = 2",
+        properties=FEED,
+    )
+    pipeline = upserting(tmp_path, {"type": "sql", "parameters": {"query": "SELECT id, n FROM input"}})
+    with pytest.raises(DuplicateKeysError):
+        deltaworks.run(pipeline, spark=spark)
