@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLAIN_NAMES = frozenset(
     {"bucket", "database", "endpoint", "host", "port", "region", "type", "user", "username"}
     | {"bootstrap_servers", "bootstrap.servers", "mechanism", "sasl.mechanism"}
-    | {"security_protocol", "security.protocol"}
+    | {"security_protocol", "security.protocol", "ssl_mode", "ssl_root_cert"}
 )
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,127}(/[A-Za-z0-9][\w.-]{0,127}){0,7}", re.ASCII)
 
