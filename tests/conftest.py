@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tests.servers.mariadb import MariaDbServer
     from tests.servers.postgres import PostgresServer
     from tests.servers.s3 import S3Server
+    from tests.servers.topic import TestTopic
     from tests.unit.cli.outcome import Cli
 
 
@@ -102,6 +103,14 @@ def kafka(whole_run: Run) -> KafkaServer:
     from tests.servers.kafka import kafka_server
 
     return kafka_server(whole_run)
+
+
+@pytest.fixture
+def topic(kafka: KafkaServer) -> TestTopic:
+    """A new topic of two partitions for this test alone."""
+    from tests.servers.topic import new_topic
+
+    return new_topic(kafka)
 
 
 @pytest.fixture

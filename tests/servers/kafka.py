@@ -25,12 +25,14 @@ SMALL = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 @dataclass(frozen=True, slots=True)
 class KafkaServer:
-    """Where the broker listens: in the clear, with a password, and with a password over TLS."""
+    """Where the broker listens: in the clear, with a password, the same over TLS, and with certificates alone."""
 
     plain: str
     sasl: str
     tls: str
+    mutual: str
     certificate: Path
+    key: Path
     user: str
     keeper: int  # the process whose end is the broker's end
     password: str = field(repr=False)
@@ -39,12 +41,12 @@ class KafkaServer:
 def kafka_server(run: Run, name: str = "kafka") -> KafkaServer:
     """The Kafka broker of this run of the tests; one of another name is for whoever wants to break it."""
     facts = run.once(name, lambda folder: _start(run, folder))
-    return KafkaServer(**facts | {"certificate": Path(facts["certificate"])})
+    return KafkaServer(**facts | {"certificate": Path(facts["certificate"]), "key": Path(facts["key"])})
 
 
 def _start(run: Run, folder: Path) -> dict[str, object]:
     password, proof = new_canary(run.folder), new_certificate(folder)
-    ports = {name: free_port() for name in ("PLAIN", "SASL", "TLS", "CONTROLLER")}
+    ports = {name: free_port() for name in ("PLAIN", "SASL", "TLS", "MUTUAL", "CONTROLLER")}
     addresses = {name: f"127.0.0.1:{port}" for name, port in ports.items()}
     keys = folder / "keys.properties"  # named so that a search for secrets passes over it
     keys.touch(mode=0o600)
@@ -62,7 +64,9 @@ def _start(run: Run, folder: Path) -> dict[str, object]:
         "plain": addresses["PLAIN"],
         "sasl": addresses["SASL"],
         "tls": addresses["TLS"],
+        "mutual": addresses["MUTUAL"],
         "certificate": str(proof.certificate),
+        "key": str(proof.key),
         "user": "test",
         "password": password,
     }
@@ -80,7 +84,8 @@ def _settings(folder: Path, addresses: dict[str, str], password: str, keys: Path
         f"advertised.listeners={','.join(listeners[:-1])}",
         "controller.listener.names=CONTROLLER",
         "inter.broker.listener.name=PLAIN",
-        "listener.security.protocol.map=PLAIN:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SASL_SSL,CONTROLLER:PLAINTEXT",
+        "listener.security.protocol.map=PLAIN:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SASL_SSL,MUTUAL:SSL,"
+        "CONTROLLER:PLAINTEXT",
         "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
         *(
             f'listener.name.{name}.plain.sasl.jaas.config={module} required user_test="{quoted}";'
@@ -94,6 +99,9 @@ def _settings(folder: Path, addresses: dict[str, str], password: str, keys: Path
         ),
         "ssl.keystore.type=PEM",
         f"ssl.keystore.location={keys}",
+        "ssl.truststore.type=PEM",
+        f"ssl.truststore.location={folder / 'server.crt'}",
+        "listener.name.mutual.ssl.client.auth=required",
         f"log.dirs={folder / 'data'}",
         "auto.create.topics.enable=false",
         "offsets.topic.replication.factor=1",

@@ -87,12 +87,14 @@ def _read(consumer: Any, part: Iterable[Extent], found: Found, deadline: float) 
     ends = {each.partition: each.end for each in part}
     consumer.assign([TopicPartition(*each.partition, each.start) for each in part])
     while ends and time.monotonic() < deadline and found.bytes < MOST_BYTES:
-        for message in consumer.consume(num_messages=500, timeout=0.5):
-            where = Partition(message.topic() or "", message.partition() or 0)
-            if message.error() is not None:  # the end of a partition, or one that cannot be read now
-                ends.pop(where, None)
-                continue
-            if where in ends and message.offset() < ends[where]:
-                found.add(message.value())
-            if where in ends and message.offset() + 1 >= ends[where]:
-                del ends[where]
+        message = consumer.poll(0.5)
+        if message is None:
+            continue
+        where = Partition(message.topic() or "", message.partition() or 0)
+        if where not in ends:
+            continue
+        if message.error() is None and message.offset() < ends[where]:
+            found.add(message.value())
+        # An error is the end of the partition, or says that it cannot be read now.
+        if message.error() is not None or message.offset() + 1 >= ends[where]:
+            del ends[where]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PARSED = "__deltaworks_parsed"
 _ROW = "__deltaworks_row"
 _WHY = "__deltaworks_why"
+_BOTH = "__deltaworks_both"
 LONGEST = 300  # signs of a record that are shown
 
 NO_VALUE = "WHEN value IS NULL THEN 'it has no value (onTombstone: skip leaves such records out)' "
@@ -65,11 +66,14 @@ class Decoded:
         beside = [f"{self._metadata(name)} AS {quoted(f'_{name}')}" for name in self.metadata]
         names = [*(quoted(f"_{name}") for name in self.metadata), ORDER]
         order = f"struct(offset, timestamp, partition, topic) AS {ORDER}"
-        instead = "NULL" if set_aside else f"raise_error({self._told()})"
-        row = f"CASE WHEN {self._why()} IS NULL THEN array({self.decoding.row}) ELSE {instead} END AS {_ROW}"
-        # Through a generator, which Spark neither leaves out nor asks twice, whichever columns are wanted later.
-        found = self._parsed().selectExpr(*beside, order, row).selectExpr(*names, f"inline({_ROW})")
-        return found.select(*map(quoted, self.decoding.columns), *names)
+        words = literal("") if set_aside else self._told()
+        told = f"CASE WHEN {self._why()} IS NULL THEN NULL ELSE {words} END"
+        both = f"struct({self.decoding.row} AS {_ROW}, {told} AS {_WHY}) AS {_BOTH}"
+        # Through a generator: Spark neither leaves it out nor parses again for a condition that follows, whichever
+        # columns are wanted later.
+        found = self._parsed().selectExpr(*beside, order, both).selectExpr(*names, f"inline(array({_BOTH}))")
+        kept = found.where(_WHY + (" IS NULL" if set_aside else f" IS NULL OR CAST(raise_error({_WHY}) AS BOOLEAN)"))
+        return kept.select(*(f"{_ROW}.{quoted(name)}" for name in self.decoding.columns), *names)
 
     def unreadable(self) -> DataFrame:
         """The records that cannot be read, each as `reason` and `row`."""
