@@ -36,9 +36,7 @@ SPEC = Path(__file__).parents[2] / "examples/spec"
 USERS, EVENTS = "s3a://data-lake/delta/users", "s3a://data-lake/delta/events"
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 @pytest.fixture

@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from tests.servers.database import TestDatabase
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
-@pytest.fixture(params=["PostgreSQL", "MySQL"])
-def shop(request: pytest.FixtureRequest) -> TestDatabase:
+@pytest.fixture
+def shop(database: TestDatabase) -> TestDatabase:
     """A database with three tables and a view."""
-    found: TestDatabase = request.getfixturevalue("pg" if request.param == "PostgreSQL" else "my")
-    found.run(
+    database.run(
         "CREATE TABLE customers (id int primary key)",
         "INSERT INTO customers VALUES (1), (2)",
         "CREATE TABLE orders (id int, amount decimal(9,2))",
@@ -36,7 +33,7 @@ def shop(request: pytest.FixtureRequest) -> TestDatabase:
         "CREATE TABLE returns (id int)",
         "CREATE VIEW large AS SELECT * FROM orders",
     )
-    return found
+    return database
 
 
 def pipeline(shop: TestDatabase, load: dict[str, Any], mode: str = "Overwrite", **parameters: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from deltaworks.errors import RunError
+from deltaworks.lake.model import problem
 from deltaworks.spark.hidden import ORDER
 from deltaworks.spark.look import repeated
 from deltaworks.spark.newest import newest
@@ -48,6 +49,15 @@ class Keys:
         if self.on_duplicate != "keepNewest" or (found is not None and not found.repeated_keys):
             return rows
         return newest(rows, self.columns, self.order_by)
+
+
+def check_newest(on_duplicate: str | None, order_by: Sequence[str] | None) -> None:
+    """Refuse to keep the newest of what has no order, and an order that nothing is kept by."""
+    newest = on_duplicate == "keepNewest"
+    if newest and not order_by:
+        raise problem("keepNewest needs orderBy", "Add orderBy with the column that tells which row is newer.")
+    if order_by and not newest:
+        raise problem("orderBy is for onDuplicateKeys: keepNewest", "Add that, or leave orderBy out.")
 
 
 class NullKeysError(RunError):

@@ -32,16 +32,7 @@ if TYPE_CHECKING:
     from deltaworks.runs.result import LoadResult
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(params=["PostgreSQL", "MySQL"])
-def database(request: pytest.FixtureRequest) -> TestDatabase:
-    """A database of each kind."""
-    found: TestDatabase = request.getfixturevalue("pg" if request.param == "PostgreSQL" else "my")
-    return found
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def load(rows: DataFrame, database: TestDatabase, mode: str, *, key: str | None = None, **params: Any) -> LoadResult:

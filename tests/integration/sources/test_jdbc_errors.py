@@ -22,17 +22,14 @@ if TYPE_CHECKING:
     from tests.servers.keeper import Run
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
-@pytest.fixture(params=["PostgreSQL", "MySQL"])
-def database(request: pytest.FixtureRequest) -> TestDatabase:
+@pytest.fixture
+def database(database: TestDatabase) -> TestDatabase:
     """A database of each kind, with a table."""
-    found: TestDatabase = request.getfixturevalue("pg" if request.param == "PostgreSQL" else "my")
-    found.run("CREATE TABLE users (id int primary key)", "INSERT INTO users VALUES (1)")
-    return found
+    database.run("CREATE TABLE users (id int primary key)", "INSERT INTO users VALUES (1)")
+    return database
 
 
 def failed(

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from tests.servers.database import TestDatabase
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 PAGE = Path(__file__).parents[3] / "docs/databases.md"

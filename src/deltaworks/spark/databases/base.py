@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
-from deltaworks.errors import RunError, SetupError
+from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from deltaworks.errors import DeltaworksError
     from deltaworks.spark.databases.address import Address
 
 PATIENCE = 10  # seconds to wait for a server
@@ -158,8 +158,17 @@ class Database(ABC):
         """What else Java's driver is told, the login included."""
 
     @abstractmethod
+    def trouble(self, error: Exception) -> tuple[Trouble, str] | None:
+        """What kind of trouble an error of the client's is, and what the server said; none when it is not its own."""
+
     def told(self, error: Exception) -> DeltaworksError | None:
         """Our error for one of the client's; none when it is not the client's."""
+        found = self.trouble(error)
+        if found is None:
+            return None
+        kind, said = found
+        error_of, verb, hint = _TROUBLES[kind]
+        return error_of(f"{self.name} {verb}: {said}", hint=hint)
 
     @abstractmethod
     def _connected(self, address: Address) -> Any:
@@ -240,6 +249,25 @@ class Database(ABC):
 
 class BrokenOffError(RunError):
     """The connection was lost; what it was asked last may have been done or not."""
+
+
+class Trouble(Enum):
+    """What a server may have against a statement."""
+
+    LOST = "lost"
+    RACED = "raced"
+    FORBIDDEN = "forbidden"
+    WRONG = "wrong"
+    OTHER = "other"
+
+
+_TROUBLES: dict[Trouble, tuple[type[DeltaworksError], str, str]] = {
+    Trouble.LOST: (BrokenOffError, "broke off", "Nothing was written; run it again."),
+    Trouble.RACED: (ConflictError, "says", "Another writer was in the way; run it again."),
+    Trouble.FORBIDDEN: (SetupError, "refuses", "Give this user the right, or use another one."),
+    Trouble.WRONG: (ConfigError, "says", "Change it in the pipeline file."),
+    Trouble.OTHER: (RunError, "says", "Nothing was written; mend the cause and run again."),
+}
 
 
 class CannotConnectError(SetupError):

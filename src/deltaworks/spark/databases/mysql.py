@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
 from deltaworks.spark.databases.base import (
     PATIENCE,
-    BrokenOffError,
     CannotConnectError,
     Cut,
     Database,
@@ -16,6 +14,7 @@ from deltaworks.spark.databases.base import (
     Session,
     Size,
     Split,
+    Trouble,
     escaped,
     remainders,
 )
@@ -29,10 +28,14 @@ if TYPE_CHECKING:
 
 # Times mean UTC, and a value that does not fit is an error.
 _SESSION = "time_zone='+00:00',sql_mode=CONCAT(@@sql_mode,',STRICT_ALL_TABLES')"
-_LOST = {1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055}
-_RACED = {1050, 1205, 1213, 3572}
-_FORBIDDEN = {1044, 1045, 1142, 1143, 1227, 1370}
-_WRONG = {1046, 1049, 1051, 1052, 1054, 1064, 1102, 1103, 1109, 1146, 1235, 1305, 1356}
+
+
+_NUMBERS = {
+    **dict.fromkeys((1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055), Trouble.LOST),
+    **dict.fromkeys((1050, 1205, 1213, 3572), Trouble.RACED),
+    **dict.fromkeys((1044, 1045, 1142, 1143, 1227, 1370), Trouble.FORBIDDEN),
+    **dict.fromkeys((1046, 1049, 1051, 1052, 1054, 1064, 1102, 1103, 1109, 1146, 1235, 1305, 1356), Trouble.WRONG),
+}
 
 
 class MySql(Database):
@@ -79,21 +82,14 @@ class MySql(Database):
         except pymysql.err.MySQLError as error:
             raise CannotConnectError(self.name, address, _line(error)) from error
 
-    def told(self, error: Exception) -> DeltaworksError | None:
-        """Our error for one of PyMySQL's."""
+    def trouble(self, error: Exception) -> tuple[Trouble, str] | None:
+        """By the number of the error."""
         pymysql = required("pymysql", "mysql")
         if not isinstance(error, pymysql.err.MySQLError):
             return None
-        number, said = error.args[0] if error.args else 0, _line(error)
-        if number in _LOST or isinstance(error, pymysql.err.InterfaceError):
-            return BrokenOffError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
-        if number in _RACED:
-            return ConflictError(f"{self.name} says: {said}", hint="Another writer was in the way; run it again.")
-        if number in _FORBIDDEN:
-            return SetupError(f"{self.name} refuses: {said}", hint="Give this user the right, or use another one.")
-        if number in _WRONG:
-            return ConfigError(f"{self.name} says: {said}", hint="Change it in the pipeline file.")
-        return RunError(f"{self.name} says: {said}", hint="Nothing was written; mend the cause and run again.")
+        number = error.args[0] if error.args else 0
+        lost = isinstance(error, pymysql.err.InterfaceError)
+        return Trouble.LOST if lost else _NUMBERS.get(number, Trouble.OTHER), _line(error)
 
     def quoted(self, name: str) -> str:
         """Spell a name."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
 from deltaworks.spark.databases.base import (
     PATIENCE,
-    BrokenOffError,
     CannotConnectError,
     Cut,
     Database,
@@ -16,6 +14,7 @@ from deltaworks.spark.databases.base import (
     Session,
     Size,
     Split,
+    Trouble,
     between,
     escaped,
     remainders,
@@ -30,10 +29,13 @@ if TYPE_CHECKING:
 
 PAGE = 8192
 SAMPLED = 400  # pages from which ranges are found
-# By the first letters of what PostgreSQL calls SQLSTATE.
-_LOST = ("08", "57P", "53")
-_FORBIDDEN = ("42501", "28")
-_RACED = ("40001", "40P01", "55P03", "42P07")
+# By the first letters; a state that is named whole stands before its class.
+_STATES = {
+    **dict.fromkeys(("08", "57P", "53"), Trouble.LOST),
+    **dict.fromkeys(("40001", "40P01", "55P03", "42P07"), Trouble.RACED),
+    **dict.fromkeys(("42501", "28"), Trouble.FORBIDDEN),
+    **dict.fromkeys(("42", "3F", "22", "0A"), Trouble.WRONG),
+}
 
 
 class Postgres(Database):
@@ -82,21 +84,14 @@ class Postgres(Database):
         except psycopg.OperationalError as error:
             raise CannotConnectError(self.name, address, _line(error)) from error
 
-    def told(self, error: Exception) -> DeltaworksError | None:
-        """Our error for one of psycopg's."""
+    def trouble(self, error: Exception) -> tuple[Trouble, str] | None:
+        """By what PostgreSQL calls SQLSTATE, of which a lost connection has none."""
         psycopg = required("psycopg", "postgres")
         if not isinstance(error, psycopg.Error):
             return None
-        state, said = error.sqlstate or "08", _line(error)
-        if state.startswith(_LOST):
-            return BrokenOffError(f"{self.name} broke off: {said}", hint="Nothing was written; run it again.")
-        if state in _RACED:
-            return ConflictError(f"{self.name} says: {said}", hint="Another writer was in the way; run it again.")
-        if state.startswith(_FORBIDDEN):
-            return SetupError(f"{self.name} refuses: {said}", hint="Give this user the right, or use another one.")
-        if state.startswith(("42", "3F", "22", "0A")):
-            return ConfigError(f"{self.name} says: {said}", hint="Change it in the pipeline file.")
-        return RunError(f"{self.name} says: {said}", hint="Nothing was written; mend the cause and run again.")
+        state = error.sqlstate or "08"
+        kind = next((kind for start, kind in _STATES.items() if state.startswith(start)), Trouble.OTHER)
+        return kind, _line(error)
 
     def quoted(self, name: str) -> str:
         """Spell a name."""

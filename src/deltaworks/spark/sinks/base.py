@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from deltaworks.errors import ConfigError
+from deltaworks.lake.model import problem
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
@@ -102,6 +105,16 @@ class Sink(Connector):
     @abstractmethod
     def write(self, batch: Batch, mode: WriteMode, commit: Commit) -> LoadResult:
         """Write the rows, whole or not at all."""
+
+
+def refuse_idle(sink: Sink, mode: WriteMode, only_for: Mapping[WriteMode, Sequence[str]]) -> None:
+    """Refuse what is only for another write mode, because it would do nothing."""
+    for other, fields in only_for.items():
+        given = next((name for name in fields if mode is not other and name in sink.model_fields_set), None)
+        if given:
+            key = type(sink).model_fields[given].alias or given
+            hint = f"Use writeMode: {other.value}, or leave it out."
+            raise problem(f"{key} does nothing with {mode.value}", hint)
 
 
 def beside(path: str, name: str) -> str:

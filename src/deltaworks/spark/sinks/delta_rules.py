@@ -8,6 +8,8 @@ from deltaworks.lake.after import After
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import problem
 from deltaworks.spark.catalog import require_one_place
+from deltaworks.spark.keys import check_newest
+from deltaworks.spark.sinks.base import refuse_idle
 from deltaworks.spark.stamp import RESERVED_OPTIONS
 
 if TYPE_CHECKING:
@@ -39,11 +41,7 @@ def check_mode(sink: DeltaSink, mode: WriteMode) -> None:
     """Refuse what a write mode lacks, and what would do nothing in it."""
     if mode is WriteMode.UPSERT and not sink.merge_keys:
         raise problem("Upsert needs mergeKeys", 'Add mergeKeys: ["id"] under load.connectionParams.')
-    for other, fields in ONLY_FOR.items():
-        given = next((name for name in fields if mode is not other and name in sink.model_fields_set), None)
-        if given:
-            hint = f"Use writeMode: {other.value}, or leave it out."
-            raise problem(f"{_key(sink, given)} does nothing with {mode.value}", hint)
+    refuse_idle(sink, mode, ONLY_FOR)
 
 
 def check_together(sink: DeltaSink) -> None:
@@ -78,11 +76,7 @@ def _refuse_pairs(sink: DeltaSink) -> None:
 
 
 def _check_duplicates(sink: DeltaSink) -> None:
-    newest = sink.on_duplicate_keys == "keepNewest"
-    if newest and not sink.order_by:
-        raise problem("keepNewest needs orderBy", "Add orderBy with the column that tells which row is newer.")
-    if sink.order_by and not newest:
-        raise problem("orderBy is for onDuplicateKeys: keepNewest", "Add that, or leave orderBy out.")
+    check_newest(sink.on_duplicate_keys, sink.order_by)
     if not sink.checks and sink.on_null_keys == "fail":
         raise problem("onNullKeys: fail needs checks", "Leave out checks: false.")
 

@@ -15,8 +15,8 @@ from deltaworks.lake.schema import columns
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.databases.marks import Marks
 from deltaworks.spark.jdbc import JdbcConnector
-from deltaworks.spark.keys import Keys
-from deltaworks.spark.sinks.base import Sink, WritePlan
+from deltaworks.spark.keys import Keys, check_newest
+from deltaworks.spark.sinks.base import Sink, WritePlan, refuse_idle
 from deltaworks.spark.sinks.delta import DeltaSink
 
 if TYPE_CHECKING:
@@ -72,11 +72,7 @@ class JdbcSink(JdbcConnector, Sink):
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         self.check_place()
-        newest = self.on_duplicate_keys == "keepNewest"
-        if newest and not self.order_by:
-            raise problem("keepNewest needs orderBy", "Add orderBy with the column that tells which row is newer.")
-        if self.order_by and not newest:
-            raise problem("orderBy is for onDuplicateKeys: keepNewest", "Add that, or leave orderBy out.")
+        check_newest(self.on_duplicate_keys, self.order_by)
         if self.overwrite_by == "truncate" and self.known and not self.known.truncates_in_transaction:
             raise problem(f"{self.known.name} cannot take a truncate back", "Write overwriteBy: delete.")
         return self
@@ -97,13 +93,7 @@ class JdbcSink(JdbcConnector, Sink):
             raise problem("Only PostgreSQL and MySQL can be upserted", "Use Append or Overwrite.")
         if mode is WriteMode.UPSERT and not self.merge_keys:
             raise problem("Upsert needs mergeKeys", 'Add mergeKeys: ["id"] under load.connectionParams.')
-        for other, fields in ONLY_FOR.items():
-            given = next((name for name in fields if mode is not other and name in self.model_fields_set), None)
-            if given:
-                key = type(self).model_fields[given].alias or given
-                raise problem(
-                    f"{key} does nothing with {mode.value}", f"Use writeMode: {other.value}, or leave it out."
-                )
+        refuse_idle(self, mode, ONLY_FOR)
 
     def mark_for(self, pipeline: str, key: str, *, again: bool) -> KeyedMark:
         """The mark, which the database keeps."""
