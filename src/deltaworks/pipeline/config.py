@@ -17,6 +17,7 @@ from deltaworks.lake.model import FileModel, Whole, problem
 from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.spark import SparkConfig
 from deltaworks.pipeline.variables import filled
+from deltaworks.spark.errors import explained
 from deltaworks.spark.grants import distinct
 from deltaworks.spark.sinks import AnySink, Sink
 from deltaworks.spark.sources import AnySource, Source
@@ -145,13 +146,14 @@ class PipelineConfig(FileModel):
 
     def located(self, around: Surroundings) -> Self:
         """This pipeline with the path of every table that it names, and the way to all storage."""
-        load, extract = self.load.located(around), self.extract.located(around)
-        found = {
-            "inputs": {name: source.located(around) for name, source in self.inputs.items()},
-            "extract": extract if self.transform else extract.toward(load),
-            "load": load,
-        }
-        return self.model_copy(update=found)
+        with explained("inputs"):
+            inputs = {name: source.located(around) for name, source in self.inputs.items()}
+        with explained("load"):
+            load = self.load.located(around)
+        with explained("extract"):
+            extract = self.extract.located(around)
+            extract = extract if self.transform else extract.toward(load)
+        return self.model_copy(update={"inputs": inputs, "extract": extract, "load": load})
 
     @property
     def ends(self) -> tuple[Connector, ...]:

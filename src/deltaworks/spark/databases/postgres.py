@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deltaworks.spark.databases.base import (
@@ -230,4 +231,7 @@ def _line(error: Exception) -> str:
     """The first line of what was said, without the client's own words."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = next((line for line in lines if "FATAL:" in line), lines[0] if lines else type(error).__name__)
-    return told.rpartition("FATAL:")[2].strip()
+    without_place = re.sub(
+        r'^connection failed: |connection to server at ".*?"( \(.*?\))?, port \d+ failed: ', "", told
+    )
+    return without_place.rpartition("FATAL:")[2].strip()
