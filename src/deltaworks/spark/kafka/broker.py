@@ -68,8 +68,13 @@ class Broker:
                     raise KafkaUnreachableError(self._login.servers, self._reason(error)) from error
 
     def _is_refused(self) -> bool:
-        final = {self._kafka.KafkaError._AUTHENTICATION, self._kafka.KafkaError._SSL}
-        return any(error.code() in final for error in self._errors)
+        """Whether asking again is useless: a broker does not let us in, or no name is known."""
+        kinds = self._kafka.KafkaError
+        final = {kinds._AUTHENTICATION, kinds._SSL}
+        if any(error.code() in final or "SSL handshake failed" in error.str() for error in self._errors):
+            return True
+        unknown = {error.str().partition("/")[0] for error in self._errors if error.code() == kinds._RESOLVE}
+        return len(unknown) == len(self._login.servers.split(","))
 
     def _reason(self, error: Any) -> str:
         """What librdkafka says of it: the last error that is about one broker, not about all of them."""

@@ -35,7 +35,8 @@ def _require_record(text: str) -> None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or found.get("type") != "record" or not found.get("fields"):
+    fields = found.get("fields") if isinstance(found, dict) and found.get("type") == "record" else None
+    if not isinstance(fields, list) or not all(isinstance(each, dict) and each.get("name") for each in fields):
         hint = 'Write a record as JSON text: {"type": "record", "name": …, "fields": …}.'
         raise problem("schema holds no Avro schema", hint)
 

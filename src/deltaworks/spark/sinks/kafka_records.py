@@ -90,7 +90,7 @@ def sending(topic: str) -> Iterator[None]:
 def check_avro(rows: DataFrame, value: str, schema: str | None) -> None:
     """Refuse rows whose columns are not those of the schema, or of a kind that Avro does not have."""
     if schema is not None:
-        _check_names(rows.columns, [field["name"] for field in json.loads(schema)["fields"]])
+        _check_names(rows.columns, [str(field.get("name")) for field in json.loads(schema)["fields"]])
     try:
         _ = rows.selectExpr(f"{value} AS value").schema
     except Exception as error:
