@@ -24,7 +24,7 @@ def load(place: dict[str, Any]) -> float:
     from dlt.sources.sql_database import sql_table
 
     login = f"{place['user']}:{quote(place['password'], safe='')}"
-    url = f"postgresql://{login}@{place['host']}:{place['port']}/{place['database']}"
+    url = f"postgresql://{login}@{place['host']}:{place['port']}/{place['database']}?sslmode=disable"
     pipeline = dlt.pipeline("bench", destination="filesystem", dataset_name="bench", pipelines_dir=f"{folder}/state")
     started = time.perf_counter()
     table = sql_table(url, table="orders", backend="connectorx", backend_kwargs={"return_type": "arrow"})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def by_hand(spark: SparkSession, place: dict[str, Any], table: str) -> None:
     """What people write first."""
-    url = f"jdbc:postgresql://{place['host']}:{place['port']}/{place['database']}"
+    url = f"jdbc:postgresql://{place['host']}:{place['port']}/{place['database']}?sslmode=disable"
     login = {"user": place["user"], "password": place["password"], "driver": "org.postgresql.Driver"}
     rows = spark.read.format("jdbc").options(url=url, dbtable="orders", **login).load()
     rows.write.format("delta").mode("overwrite").save(table)
@@ -36,7 +36,11 @@ def by_pipeline(spark: SparkSession, place: dict[str, Any], table: str) -> None:
     credential = {name: str(value) for name, value in place.items() if name != "folder"}
     config = {
         "pipelineId": "bench",
-        "extract": {"sourceType": "PostgreSQL", "credentialId": "pg", "connectionParams": {"table": "orders"}},
+        "extract": {
+            "sourceType": "PostgreSQL",
+            "credentialId": "pg",
+            "connectionParams": {"table": "orders", "sslMode": "disable"},
+        },
         "load": {"sinkType": "DeltaLake", "path": table},
         "writeMode": "Overwrite",
     }
