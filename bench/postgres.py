@@ -116,8 +116,14 @@ def _copy(server: PostgresServer) -> float:
 
 def _connect(server: PostgresServer) -> psycopg.Connection[Any]:
     """In the clear, as all peers: what it costs to encrypt is not the question."""
-    login = {"user": server.user, "password": server.password}
-    return psycopg.connect(host=server.host, port=server.port, dbname=DATABASE, sslmode="disable", **login)
+    return psycopg.connect(
+        host=server.host,
+        port=server.port,
+        user=server.user,
+        password=server.password,
+        dbname=DATABASE,
+        sslmode="disable",
+    )
 
 
 def _dlt_python() -> Path:
