@@ -92,7 +92,7 @@ def _table(title: str, model: type[FileModel]) -> str:
     meanings = model.meanings()
     rows = []
     for key, field in keys(model).items():
-        name = key.rpartition(".")[2]
+        name = key.removeprefix(f"{model.nested_under}.") if issubclass(model, Step) else key
         needed = "yes" if field.is_required() else ""
         rows.append(f"| `{key}` | {needed} | {' '.join(meanings[name].split())} | {_link(model, name)} |")
     return "\n".join([f"### {title}\n", f"{inspect.getdoc(model)}\n", *heads, *rows]) + "\n"

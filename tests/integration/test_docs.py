@@ -28,6 +28,7 @@ from deltaworks.spark.transforms import TRANSFORMS
 from deltaworks.spark.transforms.aggregation import Aggregation
 from tests.integration.s3.lake import credential
 from tests.servers.database import TestDatabase
+from tests.servers.topic import new_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +37,11 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.model import FileModel
     from deltaworks.runs.result import RunResult
+    from tests.servers.kafka import KafkaServer
     from tests.servers.mariadb import MariaDbServer
     from tests.servers.postgres import PostgresServer
     from tests.servers.s3 import S3Server
+    from tests.servers.topic import TestTopic
 
 # Each with the rows it inserts, in the order they run: some read what others have written.
 EXAMPLES = {
@@ -77,6 +80,13 @@ EXAMPLES = {
     "from-jdbc": 2,
     "to-postgres": 1,
     "to-mysql": 2,
+    "from-kafka": 2,
+    "from-kafka-offsets": 2,
+    "from-kafka-times": 4,
+    "from-kafka-avro": 2,
+    "to-kafka": 1,
+    "to-kafka-avro": 2,
+    "to-kafka-schema": 2,
 }
 NOT_YET = {"incremental"}  # accepted by the format, refused by a run
 PAGES = sorted(docs.ROOT.glob("docs/**/*.md"))
@@ -125,7 +135,24 @@ def shops(postgres: PostgresServer, mariadb: MariaDbServer) -> tuple[TestDatabas
 
 
 @pytest.fixture(scope="module")
-def surroundings(spark: SparkSession, folder: Path, shops: tuple[TestDatabase, TestDatabase]) -> dict[str, str]:
+def topics(kafka: KafkaServer) -> dict[str, TestTopic]:
+    """The topics that examples read and write."""
+    names = ("shop-orders", "shop-events", "shop-avro-a", "shop-avro-b", "shop-changes", "shop-out")
+    found = {name: new_topic(kafka, 2, name) for name in names}
+    december, january = 1703980800000, 1704067200000
+    found["shop-orders"].send({"id": 1, "amount": 1.5}, {"id": 2, "amount": 2.5}, key="ann", at=january)
+    found["shop-orders"].send({"id": 1, "amount": 7.5}, key="ann", at=january)
+    found["shop-events"].send({"id": 0}, {"id": 1, "customer": "ann"}, b"no JSON", None, {"id": 9}, at=december)
+    found["shop-events"].send({"id": 2, "at": "2024-01-01T00:00:00Z"}, partition=1, at=january)
+    for number, name in enumerate(("shop-avro-a", "shop-avro-b")):
+        found[name].send(b"\x00\x00\x00\x00\x01" + bytes([2 * number]) + b"\x02\x06ann")
+    return found
+
+
+@pytest.fixture(scope="module")
+def surroundings(
+    spark: SparkSession, folder: Path, shops: tuple[TestDatabase, TestDatabase], topics: dict[str, TestTopic]
+) -> dict[str, str]:
     """What examples take from the environment."""
     pg, derby = shops[0], f"{folder}/derby"
     driver = "org.apache.derby.iapi.jdbc.AutoloadedDriver"
@@ -137,6 +164,7 @@ def surroundings(spark: SparkSession, folder: Path, shops: tuple[TestDatabase, T
         "PG_PORT": str(pg.server.port),
         "PG_DATABASE": pg.name,
         "PG_CERTIFICATE": str(pg.server.certificate),
+        "KAFKA": topics["shop-orders"].server.plain,
     }
 
 
@@ -145,6 +173,7 @@ def results(
     spark: SparkSession,
     folder: Path,
     s3: S3Server,
+    kafka: KafkaServer,
     shops: tuple[TestDatabase, TestDatabase],
     surroundings: dict[str, str],
 ) -> Iterator[dict[str, RunResult]]:
@@ -154,6 +183,7 @@ def results(
             "s3": credential(s3),
             "shop-db": shops[0].credential,
             "shop-mysql": shops[1].credential,
+            "shop-kafka": {"bootstrap_servers": kafka.sasl, "username": kafka.user, "password": kafka.password},
         }
     )
     bucket = s3.bucket(f"docs-{uuid.uuid4().hex[:12]}")
@@ -188,6 +218,9 @@ def test_the_examples_do_what_their_first_lines_say(results: dict[str, RunResult
     assert loads["bad-records"].rows_set_aside == 1
     assert [part.load.rows_inserted for part in results["from-postgres-tables"].parts] == [2, 0]
     assert (loads["to-postgres"].rows_set_aside, loads["to-mysql"].rows_inserted) == (1, 2)
+    assert (loads["from-kafka"].rows_superseded, loads["from-kafka-offsets"].rows_set_aside) == (1, 1)
+    assert loads["to-kafka"].rows_set_aside == 1
+    assert deltaworks.open_table(folder / "tables/changes-aside").rows == 1
     assert len(list(folder.glob("files/orders/ordered=2024-01-0[12]/*.zstandard.avro"))) == 2
     assert archive.properties["delta.logRetentionDuration"] == "interval 60 days"
     assert (archive.rows, deltaworks.open_table(folder / "tables/current").rows) == (2, 2)

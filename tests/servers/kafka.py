@@ -104,6 +104,7 @@ def _settings(folder: Path, addresses: dict[str, str], password: str, keys: Path
         "listener.name.mutual.ssl.client.auth=required",
         f"log.dirs={folder / 'data'}",
         "auto.create.topics.enable=false",
+        "log.retention.ms=-1",  # tests send records of other times, which would be gone after a while
         "offsets.topic.replication.factor=1",
         "offsets.topic.num.partitions=1",
         "transaction.state.log.replication.factor=1",

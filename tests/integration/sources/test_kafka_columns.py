@@ -58,7 +58,7 @@ def test_the_target_table_tells_them_with_their_types(spark: SparkSession, topic
     result = deltaworks.run(pipeline(topic), spark=spark)
 
     assert planned(result)["reads"].endswith(
-        "; json values with the columns of the target table, and what is new in 1 sampled records"
+        "; json values with the columns of the target table, and what is new in 1 sampled record"
     )
     found = (
         spark.read.format("delta")
@@ -119,7 +119,7 @@ def test_transforms_come_between_so_that_a_sample_tells_them(
 
     result = deltaworks.run(pipeline(topic) | {"transform": [rename]}, spark=spark)
 
-    assert planned(result)["reads"].endswith("with the columns of 1 sampled records")
+    assert planned(result)["reads"].endswith("with the columns of 1 sampled record")
     assert landed(spark) == [{"number": 1}]
 
 

@@ -227,7 +227,8 @@ class KafkaSource(KafkaEnd, Source):
         if not self._finds_columns:
             given = " with the schema of the file" if self.value_format in {"json", "avro"} else ""
             return f"{self.value_format} values{given}"
-        sample = f"{len(span.sample):,} sampled records"
+        number = len(span.sample)
+        sample = "1 sampled record" if number == 1 else f"{number:,} sampled records"
         if self._target is None:
             return f"json values with the columns of {sample}"
         return f"json values with the columns of the target table, and what is new in {sample}"
