@@ -539,3 +539,22 @@ def test_the_position_of_a_batch_is_kept_in_its_transaction(
     assert (version, run) == (7, "20240101T000000-0123abcd")
     assert json.loads(kept) == {"source": "orders topic", "from": {"0": 5}, "to": {"0": 8}}
     assert database.rows("SELECT count(*) FROM t") == [(3,)]
+
+
+@pytest.mark.parametrize("mode", ["Append", "Overwrite"])
+def test_connections_that_are_lost_while_rows_are_sent_fail_the_load(
+    spark: SparkSession, database: TestDatabase, mode: str
+) -> None:
+    database.run("CREATE TABLE t (id bigint, slept varchar(9))", "INSERT INTO t VALUES (77, 'x')")
+    rows = spark.range(0, 400, 1, 2).selectExpr(
+        "id", "reflect('java.lang.Thread', 'sleep', CAST(10 AS BIGINT)) AS slept"
+    )
+    cutting = threading.Timer(1.0, end_connections, [database])
+    cutting.start()
+    result = load(rows, database, mode, batchSize=10)
+    cutting.join()
+
+    assert not result.success
+    assert database.server.password not in f"{result.error} {result.hint}"
+    assert database.rows("SELECT * FROM t") == [(77, "x")]
+    assert beside(database) == []
