@@ -241,12 +241,21 @@ def test_a_key_for_a_run_means_nothing_here(spark: SparkSession, topic: TestTopi
         deltaworks.run(pipeline(topic, table(spark, {"id": 1})), spark=spark, key="monday")
 
 
-def test_a_column_of_another_kind_than_the_schema_says_is_refused(spark: SparkSession, topic: TestTopic) -> None:
-    rows = frame(spark, {"id": "one", "name": "a"})
+@pytest.mark.parametrize(
+    ("columns", "schema", "said"),
+    [
+        ("'one' AS id, 'a' AS name", AVRO, 'sqlType = STRING, avroType = "long"'),
+        ("map(1, 2) AS pairs", None, "Unexpected type MapType"),
+        ("1 AS `a-b`", None, "Illegal character in: a-b"),
+    ],
+)
+def test_columns_that_avro_cannot_hold_are_refused_before_anything_is_sent(
+    spark: SparkSession, topic: TestTopic, columns: str, schema: str | None, said: str
+) -> None:
+    result = deltaworks.load(spark.sql(f"SELECT {columns}"), topic.sink(valueFormat="avro", schema=schema), "Append")
 
-    result = deltaworks.load(rows, topic.sink(valueFormat="avro", schema=AVRO), "Append")
-
-    assert not result.success
+    assert (result.error or "").startswith("load: The rows do not fit Avro: ")
+    assert said in (result.error or "")
     assert topic.received(0) == []
 
 

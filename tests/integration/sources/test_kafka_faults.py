@@ -18,7 +18,7 @@ from tests.servers.topic import PATIENCE, new_topic
 import deltaworks
 from deltaworks.errors import ConfigError, RunError, SetupError
 from deltaworks.spark.errors import explained
-from deltaworks.spark.kafka.broker import Broker
+from deltaworks.spark.kafka import broker
 from deltaworks.spark.kafka.span import Partition
 from deltaworks.vault import extras
 
@@ -79,8 +79,9 @@ def test_a_session_without_kafkas_jars_is_told_which(topic: TestTopic) -> None:
         raise AnalysisException("Something else.")
 
 
-def test_partitions_that_are_gone_meanwhile_are_told(topic: TestTopic) -> None:
-    found = Broker(located(topic).login)  # type: ignore[attr-defined]
+def test_partitions_that_are_gone_meanwhile_are_told(topic: TestTopic, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broker, "PATIENCE", 0.5)
+    found = broker.Broker(located(topic).login)  # type: ignore[attr-defined]
 
     with pytest.raises(SetupError, match="cannot be reached: Failed to query partition leaders"):
         found.extents([Partition(topic.name, 7)], committed=True)

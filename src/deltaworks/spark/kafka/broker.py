@@ -64,14 +64,16 @@ class Broker:
                 return ask()
             except self._kafka.KafkaException as error:
                 self._admin.poll(0)  # brings the errors
-                if self._is_refused() or time.monotonic() > deadline:
+                if self._is_refused(error) or time.monotonic() > deadline:
                     raise KafkaUnreachableError(self._login.servers, self._reason(error)) from error
+                time.sleep(0.1)
 
-    def _is_refused(self) -> bool:
-        """Whether asking again is useless: a broker does not let us in, or no name is known."""
+    def _is_refused(self, answer: Any) -> bool:
+        """Whether asking again is useless: a broker does not let us in, we lack a right, or no name is known."""
         kinds = self._kafka.KafkaError
-        final = {kinds._AUTHENTICATION, kinds._SSL}
-        if any(error.code() in final or "SSL handshake failed" in error.str() for error in self._errors):
+        final = {kinds._AUTHENTICATION, kinds._SSL, kinds.TOPIC_AUTHORIZATION_FAILED}
+        told = (answer.args[0], *self._errors)
+        if any(error.code() in final or "SSL handshake failed" in error.str() for error in told):
             return True
         unknown = {error.str().partition("/")[0] for error in self._errors if error.code() == kinds._RESOLVE}
         return len(unknown) == len(self._login.servers.split(","))
@@ -97,17 +99,17 @@ class Broker:
     def _offsets(self, asked: Mapping[Partition, Any], *, committed: bool) -> dict[Partition, int]:
         level = self._kafka.IsolationLevel
         by_name = {self._kafka.TopicPartition(*each): spec for each, spec in asked.items()}
-        if not by_name:
-            return {}
-        answers = self._admin.list_offsets(
-            by_name,
-            isolation_level=level.READ_COMMITTED if committed else level.READ_UNCOMMITTED,
-            request_timeout=PATIENCE,
-        )
-        try:
+
+        def ask() -> dict[Partition, int]:
+            answers = self._admin.list_offsets(
+                by_name,
+                isolation_level=level.READ_COMMITTED if committed else level.READ_UNCOMMITTED,
+                request_timeout=PATIENCE,
+            )
             return {Partition(each.topic, each.partition): answer.result().offset for each, answer in answers.items()}
-        except self._kafka.KafkaException as error:
-            raise KafkaUnreachableError(self._login.servers, error.args[0].str()) from error
+
+        # A partition may be without a leader for a moment, as when its topic is new.
+        return self._patiently(ask) if by_name else {}
 
     def require(self, *names: str) -> dict[str, tuple[int, ...]]:
         """The partitions of these topics; refuses one that is not there."""

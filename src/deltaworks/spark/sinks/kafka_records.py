@@ -89,17 +89,22 @@ def sending(topic: str) -> Iterator[None]:
 
 def check_avro(rows: DataFrame, value: str, schema: str | None) -> None:
     """Refuse rows whose columns are not those of the schema, or of a kind that Avro does not have."""
+    from pyspark.sql.functions import lit
+
     if schema is not None:
         _check_names(rows.columns, [str(field.get("name")) for field in json.loads(schema)["fields"]])
+    # Only a row shows it; that one of nothing but nulls cannot be written does not matter.
+    nulls = (lit(None).cast(field.dataType).alias(field.name) for field in rows.schema)
     try:
-        _ = rows.selectExpr(f"{value} AS value").schema
+        rows.sparkSession.range(1).select(*nulls).selectExpr(value).collect()
     except Exception as error:
         found = translated(error, "load")
         if found is None:
             raise
-        raise ConfigError(
-            f"The rows do not fit Avro: {found}", hint="Cast the columns, or change the schema."
-        ) from error
+        if "Cannot write null value" not in str(found):
+            said = str(found).removeprefix("load: ").rstrip(".")
+            hint = "Cast or rename the columns, or change the schema."
+            raise ConfigError(f"The rows do not fit Avro: {said}.", hint=hint) from error
 
 
 def _check_names(ours: Sequence[str], theirs: Sequence[str]) -> None:
