@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Producer
+from tests.canaries import new_canary
 from tests.integration.rows import collected
 from tests.integration.sources.test_kafka import landed, located, pipeline
 from tests.servers.kafka import kafka_server
@@ -23,11 +26,10 @@ from deltaworks.spark.kafka.span import Partition
 from deltaworks.vault import extras
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
     from tests.servers.keeper import Run
     from tests.servers.topic import TestTopic
+    from tests.unit.cli.outcome import Cli
 
 DDL = "id BIGINT"
 
@@ -85,6 +87,43 @@ def test_partitions_that_are_gone_meanwhile_are_told(topic: TestTopic, monkeypat
 
     with pytest.raises(SetupError, match="cannot be reached: Failed to query partition leaders"):
         found.extents([Partition(topic.name, 7)], committed=True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code", "said"),
+    [
+        ({"topic": "not-there"}, 2, "There is no topic 'not-there'"),
+        ({"topic": "not-there", "topics": ["a"]}, 2, "topic and topics are both given"),
+        ({"startingOffsets": '{"TOPIC": {"0": 5, "1": 0}}'}, 2, "the offsets there are 0 up to 0"),
+        ({}, 3, "Authentication failed: Invalid username or password"),
+    ],
+)
+def test_a_command_ends_with_its_code_before_spark_starts(
+    topic: TestTopic,
+    cli: Cli,
+    whole_run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    wrong: dict[str, Any],
+    code: int,
+    said: str,
+) -> None:
+    password = topic.server.password if code == 2 else new_canary(whole_run.folder)
+    source = topic.source(**{"schema": DDL, **wrong}) | {"credentialId": "kafka"}
+    load = {"sinkType": "DeltaLake", "path": "out"}
+    text = json.dumps({"pipelineId": "read", "extract": source, "load": load, "writeMode": "Append"})
+    Path("read.json").write_text(text.replace("TOPIC", topic.name))
+    monkeypatch.setenv("DELTAWORKS_KAFKA__BOOTSTRAP_SERVERS", topic.server.sasl)
+    monkeypatch.setenv("DELTAWORKS_KAFKA__USERNAME", topic.server.user)
+    monkeypatch.setenv("DELTAWORKS_KAFKA__PASSWORD", password)
+    monkeypatch.setattr("deltaworks.spark.shared.open_session", lambda *_, **__: pytest.fail("Spark was started"))
+
+    outcome = cli("run", "read.json")
+
+    assert outcome.code == code
+    error, hint = (line for line in outcome.error if line.startswith(("Error: ", "Hint: ")))
+    assert said in error
+    assert hint
+    assert password not in outcome.err + outcome.out
 
 
 # While records are read

@@ -211,6 +211,13 @@ def test_what_is_no_avro_of_the_schema_is_set_aside(spark: SparkSession, topic: 
     }
 
 
+def test_a_schema_that_is_no_avro_inside_is_refused(spark: SparkSession, topic: TestTopic) -> None:
+    schema = AVRO.replace('"long"', '"lnog"')
+
+    with pytest.raises(deltaworks.errors.ConfigError, match=r"The Avro schema cannot be used: .*lnog"):
+        deltaworks.extract(topic.source(valueFormat="avro", schema=schema), spark=spark)
+
+
 # Once
 
 

@@ -6,11 +6,13 @@ import json
 import secrets
 from typing import TYPE_CHECKING
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.sql import literal
+from deltaworks.spark.errors import translated
 from deltaworks.spark.sources.kafka_rows import NO_VALUE, PARSED, Decoding
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 HEADER = 5  # bytes: a zero, and the number of a schema
 _MARK = 16  # bytes
@@ -28,7 +30,7 @@ def avro_decoding(records: DataFrame, schema: str, *, header: bool) -> Decoding:
     body = f"substring(value, {HEADER + 1})" if header else "value"
     options = "map('mode', 'PERMISSIVE')"
     parsed = expr(f"from_avro(concat({body}, X'{mark}'), {literal(_with_mark(schema))}, {options})")
-    columns = records.select(parsed.alias(PARSED)).select(f"{PARSED}.value.*").columns
+    columns = _columns(records, parsed)
     broken = f"substring(value, 1, 1) <> X'00' OR octet_length(value) < {HEADER}" if header else "false"
     return Decoding(
         parsed=parsed,
@@ -42,6 +44,17 @@ def avro_decoding(records: DataFrame, schema: str, *, header: bool) -> Decoding:
         columns=tuple(columns),
         binary=True,
     )
+
+
+def _columns(records: DataFrame, parsed: Column) -> list[str]:
+    try:
+        return records.select(parsed.alias(PARSED)).select(f"{PARSED}.value.*").columns
+    except Exception as error:
+        found = translated(error, "extract")
+        if found is None:
+            raise
+        said = str(found).removeprefix("extract: ").rstrip(".")
+        raise ConfigError(f"The Avro schema cannot be used: {said}.", hint="Mend schema or schemaName.") from error
 
 
 def _with_mark(schema: str) -> str:
