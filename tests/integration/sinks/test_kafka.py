@@ -236,6 +236,13 @@ def test_what_cannot_be_sent_is_refused_by_the_plan(
     assert topic.received(0) == []
 
 
+def test_a_topic_that_is_not_there_is_told_with_how_to_make_it(spark: SparkSession, topic: TestTopic) -> None:
+    result = deltaworks.load(spark.range(1), topic.sink(topic="not-there"), "Append")
+
+    made = f"kafka-topics.sh --bootstrap-server {topic.server.plain} --create --topic not-there --partitions 3"
+    assert made in (result.hint or "")
+
+
 def test_a_key_for_a_run_means_nothing_here(spark: SparkSession, topic: TestTopic) -> None:
     with pytest.raises(ConfigError, match="carries no marks"):
         deltaworks.run(pipeline(topic, table(spark, {"id": 1})), spark=spark, key="monday")

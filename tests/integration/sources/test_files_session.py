@@ -1,4 +1,4 @@
-"""Files in a session that lacks a jar, by a user who lacks rights: a process of its own."""
+"""Files, and Kafka, in a session that lacks jars, by a user who lacks rights: a process of its own."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ import deltaworks
 from deltaworks.api import cache_folder
 from deltaworks.errors import DeltaworksError
 from deltaworks.spark.errors import explained
+from deltaworks.spark.kafka.session import newer, with_jars
 from deltaworks.spark.session import close_session, open_session
 from deltaworks.spark.settings import SparkSettings
 
@@ -40,9 +41,16 @@ print(result.error, "|", result.hint)
 extract("csv", "in")
 extract("csv", "in", schema="id STRING")
 extract("csv", "closed")
+for act in (spark.read.format("kafka").load, spark.range(1).write.format("kafka").save):
+    try:
+        with newer(spark), with_jars():
+            act()
+    except DeltaworksError as error:
+        print(type(error).__name__, error, "|", error.hint)
 close_session(spark)
 """
 JAR = "org.apache.spark:spark-avro_2.13:4.1.1"
+KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1"
 
 
 def test_a_missing_jar_and_files_that_may_not_be_read_are_named(tmp_path: Path) -> None:
@@ -63,7 +71,7 @@ def test_a_missing_jar_and_files_that_may_not_be_read_are_named(tmp_path: Path) 
 
     (tmp_path / "closed").chmod(0o700)
     assert done.returncode == 0, done.stderr
-    source, sink, inferred, given, closed = done.stdout.splitlines()
+    source, sink, inferred, given, closed, *kafka = done.stdout.splitlines()
     assert source.startswith("SetupError extract: This session cannot read or write avro files: it lacks a jar.")
     assert sink.startswith("load: This session cannot read or write avro files")
     assert JAR in source
@@ -74,3 +82,7 @@ def test_a_missing_jar_and_files_that_may_not_be_read_are_named(tmp_path: Path) 
         assert f"{tmp_path}/in/b.csv may not be read." in line
     assert closed.startswith("UnreachableError ")
     assert "closed cannot be reached: Permission denied" in closed
+    assert len(kafka) == 2
+    for line in kafka:
+        assert line.startswith("SetupError This session cannot read or write Kafka: it lacks jars. | ")
+        assert KAFKA in line

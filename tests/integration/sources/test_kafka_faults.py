@@ -69,18 +69,6 @@ def test_the_python_package_that_is_missing_is_named(topic: TestTopic, monkeypat
     assert caught.value.hint == "Run `pip install 'deltaworks[kafka]'`."
 
 
-def test_a_session_without_kafkas_jars_is_told_which(topic: TestTopic) -> None:
-    from pyspark.errors import AnalysisException
-
-    from deltaworks.spark.kafka.session import with_jars
-
-    with pytest.raises(SetupError, match="it lacks jars") as caught, with_jars():
-        raise AnalysisException("Failed to find data source: kafka.")
-    assert "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1" in caught.value.hint
-    with pytest.raises(AnalysisException), with_jars():
-        raise AnalysisException("Something else.")
-
-
 def test_partitions_that_are_gone_meanwhile_are_told(topic: TestTopic, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broker, "PATIENCE", 0.5)
     found = broker.Broker(located(topic).login)  # type: ignore[attr-defined]

@@ -111,12 +111,13 @@ class Broker:
         # A partition may be without a leader for a moment, as when its topic is new.
         return self._patiently(ask) if by_name else {}
 
-    def require(self, *names: str) -> dict[str, tuple[int, ...]]:
-        """The partitions of these topics; refuses one that is not there."""
+    def require(self, *names: str, then: str = "") -> dict[str, tuple[int, ...]]:
+        """The partitions of these topics; refuses one that is not there, and says what to do then."""
         there = self.topics()
         for name in names:
             if name not in there:
-                raise TopicNotFoundError(f"There is no topic {name!r} at {self._login.servers}", name, there)
+                what = f"There is no topic {name!r} at {self._login.servers}"
+                raise TopicNotFoundError(what, name, there, then=then)
         return {name: there[name] for name in names}
 
     def matching(self, pattern: str) -> dict[str, tuple[int, ...]]:
@@ -139,8 +140,8 @@ class KafkaUnreachableError(SetupError):
 class TopicNotFoundError(ConfigError):
     """A file names a topic that is not there, or not for this user."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"{what}.", hint=f"{_closest(name, known)} Make it with Kafka's own tools, or mend the name.")
+    def __init__(self, what: str, name: str, known: Iterable[str], *, then: str = "") -> None:
+        super().__init__(f"{what}.", hint=f"{_closest(name, known)} {then or 'Mend the name, or ask for the right.'}")
 
 
 def _closest(name: str, known: Iterable[str]) -> str:

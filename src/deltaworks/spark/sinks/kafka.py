@@ -123,13 +123,15 @@ class KafkaSink(KafkaEnd, Sink):
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what would be sent; refuses a topic that is not there."""
-        Broker(self.login).require(self.topic)
+        servers = self.login.servers
+        make = f"Make it: kafka-topics.sh --bootstrap-server {servers} --create --topic {self.topic} --partitions 3"
+        Broker(self.login).require(self.topic, then=make)
         self._value(rows)
         self._key(rows)
         return WritePlan(
             target=self.place,
             version=None,
-            action=f"add {self.value_format} records to the topic {self.topic} at {self.login.servers}",
+            action=f"add {self.value_format} records to the topic {self.topic} at {servers}",
             columns=columns(rows.schema.json()),
             notes=(AT_LEAST_ONCE,),
         )
