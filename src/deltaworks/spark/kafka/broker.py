@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deltaworks.errors import ConfigError, SetupError
@@ -13,7 +14,6 @@ from deltaworks.vault.extras import required
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from deltaworks.spark.kafka.login import Login
 
@@ -92,8 +92,7 @@ class Broker:
 
     def offsets_at(self, moment: datetime, partitions: Iterable[Partition], *, committed: bool) -> dict[Partition, int]:
         """The first offset of each partition whose record is of this time or later; -1 where there is none."""
-        milliseconds = -int(-moment.timestamp() * 1000 // 1)
-        spec = self._admin_module.OffsetSpec.for_timestamp(milliseconds)
+        spec = self._admin_module.OffsetSpec.for_timestamp(milliseconds(moment))
         return self._offsets(dict.fromkeys(partitions, spec), committed=committed)
 
     def _offsets(self, asked: Mapping[Partition, Any], *, committed: bool) -> dict[Partition, int]:
@@ -127,6 +126,11 @@ class Broker:
         if not found:
             raise TopicNotFoundError(f"No topic at {self._login.servers} matches {pattern!r}", pattern, there)
         return found
+
+
+def milliseconds(moment: datetime) -> int:
+    """A time as Kafka counts it, the first that is not before it; negative numbers mean something else to Kafka."""
+    return max(-((datetime(1970, 1, 1, tzinfo=UTC) - moment) // timedelta(milliseconds=1)), 0)
 
 
 class KafkaUnreachableError(SetupError):
