@@ -109,10 +109,11 @@ def test_a_time_without_a_zone_is_utc_wherever_the_session_is(spark: SparkSessio
 
 
 def test_options_of_sparks_for_json_count(spark: SparkSession, topic: TestTopic) -> None:
-    topic.send({"day": "31.12.2024"})
-    source = topic.source(schema="day DATE") | {"options": {"dateFormat": "dd.MM.yyyy"}}
+    topic.send(b'{"by": {"day": "31.12.2024"}} // a comment')
+    options = {"dateFormat": "dd.MM.yyyy", "allowComments": True}
+    source = topic.source(schema="by STRUCT<day: DATE>") | {"options": options}
 
-    assert collected(deltaworks.extract(source, spark=spark))[0]["day"].isoformat() == "2024-12-31"
+    assert collected(deltaworks.extract(source, spark=spark))[0]["by"]["day"].isoformat() == "2024-12-31"
 
 
 def test_text_is_one_column(spark: SparkSession, topic: TestTopic) -> None:

@@ -22,18 +22,17 @@ def json_decoding(columns: StructType, options: Mapping[str, str]) -> Decoding:
     from pyspark.sql.functions import expr, from_json
     from pyspark.sql.types import StringType, StructType
 
-    own = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": BAD}
+    own = {"timeZone": "UTC", **options, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": BAD}
     fits = StructType([*columns.fields]).add(BAD, StringType())
     return Decoding(
-        parsed=from_json(expr(TEXT), fits, {"timeZone": "UTC", **options, **own}),
+        parsed=from_json(expr(TEXT), fits, own),
         row=PARSED,
-        wrong=_wrong(columns),
+        wrong=_wrong(columns, _one_object(own)),
         columns=tuple(columns.names),
     )
 
 
-def _wrong(columns: StructType) -> str:
-    one = _one_object()
+def _wrong(columns: StructType, one: str) -> str:
     became = ", ".join(f"{PARSED}.{quoted(name)} AS {quoted(name)}" for name in columns.names)
     read_as = f"left(to_json(struct({became}), map('ignoreNullFields', 'false')), {LONGEST})"
     return (
@@ -54,15 +53,16 @@ def _flat() -> str:
     return f"(startswith({TEXT}, '{{') AND NOT contains({all_but_last}, '}}'))"
 
 
-def _one_object() -> str:
+def _one_object(options: Mapping[str, str]) -> str:
     """SQL that is true for one JSON object and nothing else.
 
     It is put between signs of ours that no record can know. They are only found where they should
     be if all that stands between them is one object.
     """
     first, last = (secrets.token_hex(8) for _ in range(2))
-    opening, closing = literal(f'{{"{first}":['), literal(f',{{"{last}":true}}]}}')
+    # On a line of its own, where no comment reaches, should they be allowed.
+    opening, closing = literal(f'{{"{first}":['), literal(f'\n,{{"{last}":true}}]}}')
     kind = literal(f"`{first}` ARRAY<STRUCT<`{last}`: BOOLEAN>>")
-    around = f"from_json(concat({opening}, {TEXT}, {closing}), {kind}).`{first}`"
-    # Where one is missing, getting it gives null: not every session lets an index be too large.
-    return f"coalesce(size({around}) = 2 AND get({around}, 0) IS NOT NULL AND get({around}, 1).`{last}`, false)"
+    said = ", ".join(literal(word) for pair in options.items() for word in pair)
+    around = f"from_json(concat({opening}, {TEXT}, {closing}), {kind}, map({said})).`{first}`"
+    return f"({around} <=> array(struct(CAST(NULL AS BOOLEAN) AS `{last}`), struct(true AS `{last}`)))"
