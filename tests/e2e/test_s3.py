@@ -62,5 +62,5 @@ def test_a_bucket_that_is_not_there_is_two_lines(tmp_path: Path, s3: S3Server) -
     )
 
     assert done.returncode == 3
-    assert "Error: s3a://no-such-bucket/t cannot be reached: NoSuchBucket" in done.stderr
+    assert "Error: extract: s3a://no-such-bucket/t cannot be reached: NoSuchBucket" in done.stderr
     assert "Hint: Make the bucket, or check its name." in done.stderr

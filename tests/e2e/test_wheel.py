@@ -18,7 +18,11 @@ from tests.house.tree import ROOT, named, tracked
 if TYPE_CHECKING:
     from pathlib import Path
 
-EXAMPLES = {path.name: path.read_bytes() for path in (ROOT / "examples").glob("*.yaml")}
+SUFFIXES = {".yaml", ".json"}
+SHIPPED = ROOT / "examples"
+EXAMPLES = {
+    path.relative_to(SHIPPED).as_posix(): path.read_bytes() for path in SHIPPED.rglob("*") if path.suffix in SUFFIXES
+}
 CLASSES = {path.relative_to(ROOT / "java").with_suffix("").as_posix() for path in (ROOT / "java").rglob("*.java")}
 
 

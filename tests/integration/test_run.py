@@ -170,7 +170,7 @@ def test_a_key_is_refused_where_the_table_forgets_marks(spark: SparkSession, fol
         ),
         (
             {"load": {"sinkType": "File", "connectionParams": {"path": "out", "format": "csv"}}},
-            "A key needs a DeltaLake sink",
+            "This sink carries no marks",
         ),
     ],
 )

@@ -46,7 +46,8 @@ class Keys:
 
     def once(self, rows: DataFrame, found: Findings | None) -> DataFrame:
         """The rows to write, each key once."""
-        if self.on_duplicate != "keepNewest" or (found is not None and not found.repeated_keys):
+        known = found is not None and self.checked
+        if self.on_duplicate != "keepNewest" or (known and found is not None and not found.repeated_keys):
             return rows
         return newest(rows, self.columns, self.order_by)
 
