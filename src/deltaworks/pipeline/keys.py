@@ -41,5 +41,7 @@ def commit_for(
 
 
 def _check_text(key: str) -> None:
-    if not key.strip() or len(key) > 256 or not key.isprintable():
-        raise ConfigError("A key is 1 to 256 printable characters.", hint="Use a date or a batch name.")
+    if not key or key != key.strip() or len(key) > 256 or not key.isprintable():
+        raise ConfigError(
+            "A key is 1 to 256 printable characters, without blanks around them.", hint="Use a date or a batch name."
+        )

@@ -6,11 +6,19 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic.alias_generators import to_camel
 
 from deltaworks.lake.model import Location, Whole, as_problem, problem
 from deltaworks.spark.connector import Connector, unless_said
 from deltaworks.spark.databases import database_of
-from deltaworks.spark.databases.address import Address, parsed, refuse_dangerous, settled
+from deltaworks.spark.databases.address import (
+    Address,
+    encryption,
+    parsed,
+    refuse_dangerous,
+    refuse_java_only,
+    settled,
+)
 from deltaworks.spark.databases.base import Relation
 from deltaworks.vault.storage import Access
 
@@ -86,13 +94,19 @@ class JdbcConnector(Connector):
             raise problem("url is missing", "Add url, or write PostgreSQL or MySQL for the type.")
         if not self.url:
             return
-        scheme = parsed(self.url).scheme
+        url = parsed(self.url)
+        scheme = url.scheme
         if self.kind != "JDBC" and database_of(scheme) is not database_of(self.kind):
             raise problem(f"A {self.kind} connector has a url of {scheme}", "Write JDBC for the type, or another url.")
-        twice = [name for name in ("host", "port", "database") if getattr(self, name) is not None]
+        known = database_of(scheme) is not None
+        if known:
+            with as_problem():
+                refuse_java_only(url)
+        of_url = ("host", "port", "database", *(encryption(url) if known else ()))
+        twice = next((name for name in of_url if getattr(self, name) is not None), None)
         if twice:
-            raise problem(f"{twice[0]} is given beside url", "Leave one of them out.")
-        if database_of(scheme) is None and not self.driver:
+            raise problem(f"{to_camel(twice)} is given beside url", "Leave one of them out.")
+        if not known and not self.driver:
             raise problem(f"driver is missing: a url of {scheme} does not tell it", "Add the driver's class.")
 
     @property

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+import uuid
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from tests.integration.rows import frame, stored
@@ -24,6 +27,7 @@ from deltaworks.spark.databases.base import Session
 from deltaworks.spark.sinks.jdbc import JdbcSink
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -47,13 +51,16 @@ def landed(result: LoadResult) -> LoadResult:
     return result
 
 
+def tables(database: TestDatabase) -> list[str]:
+    """All tables there are."""
+    schema = "'public'" if database.kind == "PostgreSQL" else "database()"
+    found = database.rows(f"SELECT table_name FROM information_schema.tables WHERE table_schema = {schema}")
+    return [name for (name,) in found]
+
+
 def beside(database: TestDatabase) -> list[str]:
     """Tables that a load left beside its target."""
-    where = "table_schema = 'public'" if database.kind == "PostgreSQL" else "table_schema = database()"
-    found = database.rows(
-        f"SELECT table_name FROM information_schema.tables WHERE {where} AND table_name LIKE 'deltaworks_2%'"
-    )
-    return [name for (name,) in found]
+    return [name for name in tables(database) if name.startswith("deltaworks_2")]
 
 
 THREE: list[dict[str, Any]] = [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 3, "name": None}]
@@ -213,12 +220,12 @@ def test_text_becomes_what_a_column_is_made_for(spark: SparkSession, pg: TestDat
         "CREATE TYPE mood AS ENUM ('sad', 'happy')",
         "CREATE TABLE t (id uuid primary key, j jsonb, m mood, ip inet, at time)",
     )
-    uuid = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
-    rows = frame(spark, {"id": uuid, "j": '{"a": 1}', "m": "sad", "ip": "10.0.0.1", "at": "12:30"})
+    known = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
+    rows = frame(spark, {"id": known, "j": '{"a": 1}', "m": "sad", "ip": "10.0.0.1", "at": "12:30"})
     landed(load(rows, pg, "Upsert", mergeKeys="id"))
 
     assert pg.rows("SELECT id::text, j->>'a', m::text, ip::text, at::text FROM t") == [
-        (uuid, "1", "sad", "10.0.0.1/32", "12:30:00")
+        (known, "1", "sad", "10.0.0.1/32", "12:30:00")
     ]
 
 
@@ -226,6 +233,46 @@ def test_lists_are_kept(spark: SparkSession, pg: TestDatabase) -> None:
     landed(load(spark.sql("SELECT array(1, NULL) AS n, array('a') AS s"), pg, "Append"))
 
     assert pg.rows("SELECT * FROM t") == [([1, None], ["a"])]
+
+
+@contextmanager
+def zone_of_java(spark: SparkSession, name: str) -> Iterator[None]:
+    """Let Java believe that its machine is elsewhere."""
+    zones: Any = cast("Any", spark)._jvm.java.util.TimeZone
+    before = zones.getDefault()
+    zones.setDefault(zones.getTimeZone(name))
+    try:
+        yield
+    finally:
+        zones.setDefault(before)
+
+
+def test_times_are_kept_whatever_zone_java_is_in(spark: SparkSession, database: TestDatabase) -> None:
+    times = {"at": "TIMESTAMP'2024-06-01 12:00:00Z'", "clock": "TIMESTAMP_NTZ'2024-03-31 02:30:00'"}
+    times |= {"day": "DATE'2024-03-31'"}
+    lists = {f"{name}s": f"array({value}, NULL)" for name, value in times.items()}
+    values = times | (lists if database.kind == "PostgreSQL" else {})
+    rows = spark.sql("SELECT " + ", ".join(f"{value} AS {name}" for name, value in values.items()))
+    with zone_of_java(spark, "Europe/Berlin"):
+        landed(load(rows, database, "Append"))
+
+    back = deltaworks.extract(database.source(table="t"), spark=spark, vault=database.vault())
+    assert back.selectExpr("unix_seconds(at)").collect()[0][0] == 1717243200
+    assert back.collect() == rows.collect()
+
+
+@pytest.mark.parametrize(("digits", "time", "fits"), [(0, "59.9", False), (0, "59", True), (3, "59.999", True)])
+def test_a_time_that_is_finer_than_its_column_is_refused_not_cut(
+    spark: SparkSession, database: TestDatabase, digits: int, time: str, fits: bool
+) -> None:
+    plain, zoned = ("timestamp", "timestamptz") if database.kind == "PostgreSQL" else ("datetime", "timestamp")
+    database.run(f"CREATE TABLE t (clock {plain}({digits}), at {zoned}({digits}) NULL)")
+    rows = spark.sql(f"SELECT TIMESTAMP_NTZ'2024-01-01 23:59:{time}' AS clock, TIMESTAMP'2024-01-01 23:59:{time}Z' at")
+    result = load(rows, database, "Append")
+
+    assert database.rows("SELECT count(*) FROM t") == [(int(fits),)]
+    said = "load: 1 row has a finer time in 'clock' than the table keeps (0 digits of a second)."
+    assert result.error == (None if fits else said)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +304,38 @@ def test_what_has_no_type_in_a_database_is_refused(spark: SparkSession, database
     assert result.error == "load: Column 'm' is map<string, int>, which this database has no type for."
 
 
+def test_names_are_found_whatever_their_case(spark: SparkSession, database: TestDatabase) -> None:
+    database.run("CREATE TABLE t (id bigint primary key, n bigint, m bigint)", "INSERT INTO t VALUES (1, 1, 1)")
+    rows = frame(spark, {"ID": 1, "N": 2, "M": 2}, {"ID": 2, "N": 2, "M": 2})
+    landed(load(rows, database, "Upsert", mergeKeys="ID", updateColumns=["N"]))
+
+    assert sorted(database.rows("SELECT id, n, m FROM t")) == [(1, 2, 1), (2, 2, 2)]
+
+
+def test_columns_that_differ_only_in_case_are_refused(spark: SparkSession, pg: TestDatabase) -> None:
+    pg.run('CREATE TABLE t ("id" bigint, "ID" bigint)')
+    result = load(frame(spark, {"id": 1}), pg, "Append")
+
+    assert result.error == "load: The table has two columns 'id' that differ only in case."
+
+
 # Whole or not at all
+
+
+def test_a_table_that_cannot_take_a_failed_load_back_is_refused(spark: SparkSession, my: TestDatabase) -> None:
+    my.run("CREATE TABLE t (id bigint, CHECK (id < 3)) ENGINE=MyISAM", "INSERT INTO t VALUES (1)")
+    result = load(frame(spark, {"id": 5}), my, "Overwrite")
+
+    assert result.error == "load: table t is kept by MyISAM, which cannot take back what a failed load did."
+    assert my.rows("SELECT * FROM t") == [(1,)]
+
+
+def test_an_overwrite_that_fails_behind_its_delete_leaves_the_rows(spark: SparkSession, database: TestDatabase) -> None:
+    database.run("CREATE TABLE t (id bigint, CHECK (id < 3))", "INSERT INTO t VALUES (1)")
+    result = load(frame(spark, {"id": 2}, {"id": 5}), database, "Overwrite")
+
+    assert not result.success
+    assert database.rows("SELECT * FROM t") == [(1,)]
 
 
 @pytest.mark.parametrize("mode", ["Append", "Overwrite", "Upsert"])
@@ -283,9 +361,7 @@ def test_a_load_that_fails_leaves_no_table_where_there_was_none(
     result = load(frame(spark, *THREE), database, "Append")
 
     assert not result.success
-    schema = "public" if database.kind == "PostgreSQL" else database.name
-    tables = database.rows(f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{schema}'")
-    assert tables == []
+    assert tables(database) == []
 
 
 def test_a_row_that_breaks_a_rule_of_the_table_fails_the_load_with_its_words(
@@ -316,6 +392,23 @@ def test_the_same_key_lands_once(spark: SparkSession, database: TestDatabase, mo
         "deltaworks/orders#monday",
         "deltaworks/orders#tuesday",
     ]
+
+
+def test_keys_that_differ_only_in_case_or_accent_are_different_keys(
+    spark: SparkSession, database: TestDatabase
+) -> None:
+    for key in ("Monday", "monday", "mönday"):
+        landed(load(frame(spark, {"id": 1}), database, "Append", key=key))
+
+    assert database.rows("SELECT count(*) FROM t") == [(3,)]
+
+
+def test_a_schema_may_have_any_name(spark: SparkSession, database: TestDatabase) -> None:
+    name = f"100% {uuid.uuid4().hex[:8]}"
+    database.run(f'CREATE SCHEMA "{name}"' if database.kind == "PostgreSQL" else f"CREATE SCHEMA `{name}`")
+    results = [load(frame(spark, {"id": 1}), database, "Append", key="monday", schemaName=name) for _ in range(2)]
+
+    assert [landed(result).already_landed for result in results] == [False, True]
 
 
 def test_of_two_loads_with_one_key_at_once_one_lands(spark: SparkSession, database: TestDatabase) -> None:
@@ -358,10 +451,42 @@ def test_an_answer_to_the_commit_that_is_lost_is_looked_up(
     spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch, key: str | None, when: str
 ) -> None:
     database.run("CREATE TABLE t (id bigint, name varchar(9))")
-    # The connection is cut on the server, as the commit is asked for or right after it was done.
+    with cut_connection(database, monkeypatch, when):
+        result = load(frame(spark, *THREE), database, "Append", key=key)
+
+    assert result.success is (when == "after")
+    assert database.rows("SELECT count(*) FROM t") == [(3 if when == "after" else 0,)]
+    assert when == "after" or "broke off" in str(result.error)
+
+
+def test_a_table_that_was_made_for_a_load_is_gone_when_the_connection_is_lost(
+    spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with cut_connection(database, monkeypatch, "before"):
+        result = load(frame(spark, *THREE), database, "Append")
+
+    assert "broke off" in str(result.error)
+    assert tables(database) == []
+
+
+def test_that_nothing_was_written_is_not_said_where_nobody_can_know(
+    spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.run("CREATE TABLE t (id bigint, name varchar(9))", "INSERT INTO t VALUES (1, 'x')")
+    with cut_connection(database, monkeypatch, "after"):
+        result = load(frame(spark, *THREE).where("id > 9"), database, "Overwrite")
+
+    assert str(result.error).endswith("Whether the rows have landed cannot be known.")
+    assert database.rows("SELECT count(*) FROM t") == [(0,)]
+
+
+@contextmanager
+def cut_connection(database: TestDatabase, monkeypatch: pytest.MonkeyPatch, when: str) -> Iterator[None]:
+    """Cut the connection on the server, as the commit is asked for or right after it was done."""
     honest = Session.commit
 
     def cut(session: Session) -> None:
+        monkeypatch.undo()
         if when == "after":
             honest(session)
         end_connections(database)
@@ -370,27 +495,34 @@ def test_an_answer_to_the_commit_that_is_lost_is_looked_up(
         honest(session)
 
     monkeypatch.setattr(Session, "commit", cut)
-    result = load(frame(spark, *THREE), database, "Append", key=key)
+    yield
     monkeypatch.undo()
-
-    assert result.success is (when == "after")
-    assert database.rows("SELECT count(*) FROM t") == [(3 if when == "after" else 0,)]
-    assert when == "after" or "broke off" in str(result.error)
 
 
 def end_connections(database: TestDatabase) -> None:
-    """End the connections that are in a transaction on this database."""
-    if database.kind == "PostgreSQL":
-        database.run(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'deltaworks'"
-        )
-        return
+    """End the connections to this database."""
+    for number in connections(database):
+        database.run(f"SELECT pg_terminate_backend({number})" if database.kind == "PostgreSQL" else f"KILL {number}")
+
+
+def connections(database: TestDatabase) -> list[int]:
+    """The connections to this database, but for the one that asks."""
     found = database.rows(
-        "SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()"
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        if database.kind == "PostgreSQL"
+        else "SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()"
     )
-    for (number,) in found:
-        database.run(f"KILL {number}")
+    return [number for (number,) in found]
+
+
+def end_while_rows_are_sent(database: TestDatabase) -> None:
+    """End the connections once there are two beside our own, those of Spark's tasks."""
+    for _ in range(600):
+        if len(connections(database)) >= 3:
+            break
+        time.sleep(0.05)
+    time.sleep(0.3)
+    end_connections(database)
 
 
 def test_two_writers_of_the_same_keys_both_land(spark: SparkSession, database: TestDatabase) -> None:
@@ -541,20 +673,28 @@ def test_the_position_of_a_batch_is_kept_in_its_transaction(
     assert database.rows("SELECT count(*) FROM t") == [(3,)]
 
 
-@pytest.mark.parametrize("mode", ["Append", "Overwrite"])
+@pytest.mark.parametrize("mode", ["Append", "Overwrite", "Upsert"])
 def test_connections_that_are_lost_while_rows_are_sent_fail_the_load(
-    spark: SparkSession, database: TestDatabase, mode: str
+    spark: SparkSession, database: TestDatabase, tmp_path: Path, mode: str
 ) -> None:
-    database.run("CREATE TABLE t (id bigint, slept varchar(9))", "INSERT INTO t VALUES (77, 'x')")
-    rows = spark.range(0, 400, 1, 2).selectExpr(
-        "id", "reflect('java.lang.Thread', 'sleep', CAST(10 AS BIGINT)) AS slept"
-    )
-    cutting = threading.Timer(1.0, end_connections, [database])
+    database.run("CREATE TABLE t (id bigint primary key, slept varchar(9))", "INSERT INTO t VALUES (77, 'x')")
+    spark.range(0, 400, 1, 2).write.format("delta").save(str(tmp_path / "from"))
+    slowly = "reflect('java.lang.Thread', 'sleep', CAST(10 AS BIGINT))"
+    keys = {"mergeKeys": "id"} if mode == "Upsert" else {}
+    pipeline = {
+        "pipelineId": "orders",
+        "extract": {"sourceType": "DeltaLake", "path": str(tmp_path / "from")},
+        "transform": [{"type": "withColumn", "parameters": {"name": "slept", "expression": slowly}}],
+        "load": database.sink(table="t", batchSize=10, **keys),
+        "writeMode": mode,
+    }
+    cutting = threading.Thread(target=end_while_rows_are_sent, args=[database])
     cutting.start()
-    result = load(rows, database, mode, batchSize=10)
+    with pytest.raises(DeltaworksError) as failed:
+        deltaworks.run(pipeline, spark=spark, vault=database.vault())
     cutting.join()
 
-    assert not result.success
-    assert database.server.password not in f"{result.error} {result.hint}"
+    assert failed.value.exit_code == 1
+    assert database.server.password not in f"{failed.value} {failed.value.hint}"
     assert database.rows("SELECT * FROM t") == [(77, "x")]
     assert beside(database) == []

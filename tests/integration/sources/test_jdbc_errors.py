@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.canaries import new_canary
 from tests.integration.databases import pipeline
+from tests.servers.certificates import new_certificate
 
 import deltaworks
 from deltaworks.errors import DeltaworksError
@@ -83,6 +84,7 @@ def test_a_place_that_is_not_there_is_told_at_once(
         ({"table": "users", "schemaName": "nope"}, "nope"),
         ({"query": "SELECT nope FROM users"}, "nope"),
         ({"query": "SELEKT 1"}, "syntax"),
+        ({"query": "SELECT 1 UNION SELECT 1, 2"}, "columns"),
         ({"table": "users", "partitionColumn": "nope"}, "nope"),
     ],
 )
@@ -94,6 +96,32 @@ def test_a_table_or_column_that_is_not_there_is_a_mistake_of_the_file(
     assert error.exit_code == 2
     assert str(error).startswith(f"extract: {database.kind} says: ")
     assert said in str(error)
+
+
+def test_what_a_url_says_of_trust_counts_for_every_connection(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path
+) -> None:
+    other, login = new_certificate(tmp_path).certificate, database.credential
+    scheme = database.kind.lower()
+    names = ("sslmode", "sslrootcert") if scheme == "postgresql" else ("sslMode", "serverSslCert")
+    url = f"jdbc:{scheme}://localhost:{login['port']}/{database.name}?{names[0]}=verify-full&{names[1]}={other}"
+    vault = deltaworks.MemoryVault({"db": {name: login[name] for name in ("username", "password")}})
+    with pytest.raises(DeltaworksError, match="cannot be reached") as refused:
+        deltaworks.run(pipeline(database, tmp_path / "t", table="users", url=url), spark=spark, vault=vault)
+
+    assert refused.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("where", "params"), [({}, {"sslMode": "verify-full", "sslRootCert": "/not/there.pem"}), ({"host": "no..name"}, {})]
+)
+def test_a_way_there_that_cannot_be_is_told(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path, where: dict[str, str], params: dict[str, Any]
+) -> None:
+    error = failed(spark, database, tmp_path / "t", credential=where, table="users", **params)
+
+    assert error.exit_code == 3
+    assert "cannot be reached" in str(error)
 
 
 def test_a_right_that_is_missing_is_told(spark: SparkSession, pg: TestDatabase, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_one_bad_file_stops_all_before_anything_runs(cli: Cli, tmp_path: Path) -
     ("words", "message"),
     [
         (["--again"], "--again needs a key."),
-        (["--key", ""], "A key is 1 to 256 printable characters."),
+        (["--key", ""], "A key is 1 to 256 printable characters, without blanks around them."),
         (["--conf", "x"], "--conf 'x' has no value."),
         (["--env", "prod"], "There is no deltaworks.yaml to find --env prod in."),
         (["--set", "x"], "--set 'x' has no value."),

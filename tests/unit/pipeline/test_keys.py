@@ -96,7 +96,7 @@ def test_a_key_is_any_printable_text(tmp_path: Path, key: str) -> None:
     assert commit.mark == Mark(f"deltaworks/orders#{key}", 1)
 
 
-@pytest.mark.parametrize("key", ["", "  ", "x" * 257, "a\nb", "a\tb", "\x00", "\u2028", "\udcff"])
+@pytest.mark.parametrize("key", ["", "  ", " a", "a ", "x" * 257, "a\nb", "a\tb", "\x00", "\u2028", "\udcff"])
 def test_a_key_that_could_not_be_read_back_is_refused(tmp_path: Path, key: str) -> None:
     with pytest.raises(ConfigError, match="1 to 256 printable"):
         decided(tmp_path, key)

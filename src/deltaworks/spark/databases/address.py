@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
     from deltaworks.vault.credential import Credential
 
+_SCHEMA, _BEGIN = "Write schemaName under connectionParams.", "Write sessionInitStatement under connectionParams."
+_ONLY_JAVA = {"currentschema": _SCHEMA, "options": _BEGIN, "sessionvariables": _BEGIN}
+_ENCRYPTION = re.compile("ssl|tls|trust")
+_SSL_NAMES = {"sslmode": "ssl_mode", "sslrootcert": "ssl_root_cert", "serversslcert": "ssl_root_cert"}
+# As drivers of MySQL and MariaDB call them.
+_SSL_WORDS = {
+    "disabled": "disable",
+    "preferred": "prefer",
+    "required": "require",
+    "trust": "require",
+    "verify-identity": "verify-full",
+}
 SSL_MODES = ("disable", "prefer", "require", "verify-ca", "verify-full")
 _VOCABULARY = Vocabulary(
     prefixes=(),
@@ -109,12 +121,34 @@ def refuse_dangerous(names: Iterable[str]) -> None:
             )
 
 
+def refuse_java_only(url: Url) -> None:
+    """Refuse properties that Java's driver alone would know: our own connection must mean the same database."""
+    for name in (name.lower() for name in url.properties if name.lower() not in _SSL_NAMES):
+        if name in _ONLY_JAVA:
+            raise ConfigError(f"url has the property {name}, which is a key of its own.", hint=_ONLY_JAVA[name])
+        if _ENCRYPTION.search(name):
+            raise ConfigError(
+                f"url has the property {name}, which only Java's driver knows.",
+                hint="Write sslMode and sslRootCert under connectionParams.",
+            )
+
+
+def encryption(url: Url) -> dict[str, str]:
+    """Whether to encrypt and whom to trust, as a url says it, by the names of an address."""
+    said = {_SSL_NAMES[name.lower()]: value for name, value in url.properties.items() if name.lower() in _SSL_NAMES}
+    if "ssl_mode" in said:
+        mode = said["ssl_mode"].lower().replace("_", "-")
+        said["ssl_mode"] = _SSL_WORDS.get(mode, mode)
+    return said
+
+
 def settled(said: Mapping[str, str], credential: Credential | None, url: Url | None, port: int | None) -> Address:
     """One address out of what the credential, the file and its url say, in this order.
 
     With a usual port it is one of a database we know, and what is missing is told.
     """
-    of_url = {"host": url.host, "port": url.port, "database": url.database} if url else {}
+    of_url: dict[str, object] = {"host": url.host, "port": url.port, "database": url.database} if url else {}
+    of_url |= encryption(url) if url and port else {}
     file = _VOCABULARY.among({**{k: str(v) for k, v in of_url.items() if v is not None}, **said}, FILE)
     found = _VOCABULARY.first([_VOCABULARY.of_credential(credential), file])
     for name in ("host", "database") if port else ():
@@ -133,7 +167,7 @@ def settled(said: Mapping[str, str], credential: Credential | None, url: Url | N
         password=SecretStr(password) if password is not None else None,
         ssl_mode=mode,
         ssl_root_cert=found.get("ssl_root_cert"),
-        properties=url.properties if url else {},
+        properties={k: v for k, v in url.properties.items() if k.lower() not in _SSL_NAMES} if url else {},
         notes=found.notes,
     )
 

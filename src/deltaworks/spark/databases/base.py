@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from deltaworks.spark.databases.address import Address
 
 PATIENCE = 10  # seconds to wait for a server
+MICROSECONDS = 6  # digits of a second, as many as Spark keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,7 @@ class Reading:
     kind: str  # the type it has in Spark
     select: str
     then: str | None = None
+    digits: int = MICROSECONDS  # of a second, which a time keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,9 @@ class Session:
 class Database(ABC):
     """One kind of database."""
 
+    exact_text: ClassVar[str] = "varchar({})"  # a type whose values are equal only where all their signs are
+    keeper: ClassVar[str] = ""  # what stands behind CREATE TABLE, so that a transaction can take its rows back
+    utc: ClassVar[str] = ""  # what stands behind a time to say that it is UTC, where sessions may mean another zone
     unlogged: ClassVar[str] = ""  # what makes a table cheap that nobody misses after a crash
     truncates_in_transaction: ClassVar[bool] = False  # and takes it back with it
     delete_one: ClassVar[str]  # DELETE of any one row of a table
@@ -242,6 +247,14 @@ class Database(ABC):
     def drop_empty(self, session: Session, relation: Relation) -> None:
         """Drop a table, unless somebody has put rows into it."""
 
+    def without_transactions(self, session: Session, relation: Relation) -> str | None:
+        """What keeps a table, where that cannot take back what a failed load did; none where it can."""
+        return None
+
+    @abstractmethod
+    def time_type(self, kind: str, digits: int) -> str:
+        """The type of a time, for a CAST, that keeps so many digits of a second."""
+
     def snapshot(self, session: Session) -> str | None:
         """The statement that lets other connections see what this one sees; none where there is no such thing."""
         return None
@@ -278,6 +291,11 @@ class CannotConnectError(SetupError):
             f"{name} at {address.host}:{address.port} cannot be reached: {why}",
             hint="Check host, port, database, and the user and password of the credential.",
         )
+
+
+def authority(address: Address) -> str:
+    """Host and port inside a url."""
+    return f"{f'[{address.host}]' if ':' in address.host else address.host}:{address.port}"
 
 
 def escaped(database: str) -> str:

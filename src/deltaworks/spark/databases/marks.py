@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 TABLE = "deltaworks_positions"
 _COLUMNS = (
-    "app_id varchar(420) NOT NULL PRIMARY KEY, version bigint NOT NULL, run_id varchar(64) NOT NULL, "
+    "app_id {exact} NOT NULL PRIMARY KEY, version bigint NOT NULL, run_id varchar(64) NOT NULL, "
     "pipeline varchar(128), position text, landed_at varchar(40) NOT NULL"
 )
+_LONGEST = 420  # signs of an application's id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Marks:
     def __init__(self, session: Session, schema: str | None) -> None:
         self._session, self._relation = session, Relation(table=TABLE, schema=schema)
         self._table = session.database.spelled(self._relation)
+        self._named = self._table.replace("%", "%%")  # in a statement that takes values
 
     def reached(self, app_id: str) -> Reached | None:
         """How far an application has got; none where it has never landed anything."""
@@ -46,7 +48,8 @@ class Marks:
     def prepare(self) -> None:
         """Make the table, where it is not there."""
         try:
-            self._session.run(f"CREATE TABLE IF NOT EXISTS {self._table} ({_COLUMNS})")
+            columns = _COLUMNS.format(exact=self._session.database.exact_text.format(_LONGEST))
+            self._session.run(f"CREATE TABLE IF NOT EXISTS {self._table} ({columns}){self._session.database.keeper}")
         except DeltaworksError:
             # Two may make it at once, and one of them fails.
             if not self._session.database.exists(self._session, self._relation):
@@ -56,7 +59,7 @@ class Marks:
         """In a transaction: put a commit's mark down, unless it is there; others who try wait until this one ends."""
         assert commit.mark is not None
         mark, session = commit.mark, self._session
-        once = session.database.insert_once.format(f"{self._table} VALUES (%s, -1, '', NULL, NULL, '')")
+        once = session.database.insert_once.format(f"{self._named} VALUES (%s, -1, '', NULL, NULL, '')")
         session.run(once, mark.app_id)
         there = self._read(mark.app_id, "FOR UPDATE")
         assert there is not None
@@ -64,7 +67,7 @@ class Marks:
             return Landing.OURS if there.run_id == commit.run_id else Landing.TAKEN
         position = json.dumps(commit.position.to_dict()) if commit.position else None
         session.run(
-            f"UPDATE {self._table} SET version = %s, run_id = %s, pipeline = %s, position = %s, landed_at = %s "
+            f"UPDATE {self._named} SET version = %s, run_id = %s, pipeline = %s, position = %s, landed_at = %s "
             "WHERE app_id = %s",
             *(mark.version, commit.run_id, commit.pipeline, position, landed_at, mark.app_id),
         )
@@ -72,7 +75,7 @@ class Marks:
 
     def _read(self, app_id: str, how: str) -> Reached | None:
         found = self._session.rows(
-            f"SELECT version, run_id, position FROM {self._table} WHERE app_id = %s {how}", app_id
+            f"SELECT version, run_id, position FROM {self._named} WHERE app_id = %s {how}", app_id
         )
         return next((_reached(*row) for row in found), None)
 

@@ -15,6 +15,7 @@ from deltaworks.spark.databases.base import (
     Size,
     Split,
     Trouble,
+    authority,
     escaped,
     remainders,
 )
@@ -34,13 +35,16 @@ _NUMBERS = {
     **dict.fromkeys((1053, 1077, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055), Trouble.LOST),
     **dict.fromkeys((1050, 1205, 1213, 3572), Trouble.RACED),
     **dict.fromkeys((1044, 1045, 1142, 1143, 1227, 1370), Trouble.FORBIDDEN),
-    **dict.fromkeys((1046, 1049, 1051, 1052, 1054, 1064, 1102, 1103, 1109, 1146, 1235, 1305, 1356), Trouble.WRONG),
+    **dict.fromkeys((1046, 1049, 1051, 1052, 1054, 1055, 1056, 1060, 1064, 1066, 1102, 1103, 1109), Trouble.WRONG),
+    **dict.fromkeys((1111, 1140, 1146, 1222, 1235, 1241, 1242, 1247, 1248, 1305, 1356, 1582), Trouble.WRONG),
 }
 
 
 class MySql(Database):
     """MySQL and MariaDB, through MariaDB's driver."""
 
+    exact_text: ClassVar[str] = "varchar({}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+    keeper: ClassVar[str] = " ENGINE=InnoDB"
     delete_one: ClassVar[str] = "DELETE FROM {} LIMIT 1"
     insert_once: ClassVar[str] = "INSERT IGNORE INTO {}"
     name: ClassVar[str] = "MySQL"
@@ -50,7 +54,7 @@ class MySql(Database):
 
     def url(self, address: Address) -> str:
         """The url for Spark: by the name of MariaDB, Spark would read the names of columns as their values."""
-        return f"jdbc:mysql://{address.host}:{address.port}/{escaped(address.database)}?permitMysqlScheme"
+        return f"jdbc:mysql://{authority(address)}/{escaped(address.database)}?permitMysqlScheme"
 
     def properties(self, address: Address) -> dict[str, str]:
         """The login, how to encrypt, and what makes values come through as they are."""
@@ -79,7 +83,11 @@ class MySql(Database):
                 **address.login(),
                 **_client_ssl(address),
             )
-        except pymysql.err.MySQLError as error:
+        except (
+            pymysql.err.MySQLError,
+            OSError,
+            UnicodeError,
+        ) as error:  # a file that is not there, a name that is none
             raise CannotConnectError(self.name, address, _line(error)) from error
 
     def trouble(self, error: Exception) -> tuple[Trouble, str] | None:
@@ -177,6 +185,20 @@ class MySql(Database):
             relation.table,
         )
         return found != [(0,)]
+
+    def without_transactions(self, session: Session, relation: Relation) -> str | None:
+        """The engine of a table, where it knows no transactions; a view has none."""
+        found = session.rows(
+            "SELECT t.engine FROM information_schema.tables t JOIN information_schema.engines e ON e.engine = t.engine "
+            "WHERE t.table_schema = coalesce(%s, database()) AND t.table_name = %s AND e.transactions <> 'YES'",
+            relation.schema,
+            relation.table,
+        )
+        return next((str(engine) for (engine,) in found), None)
+
+    def time_type(self, kind: str, digits: int) -> str:
+        """One for both: a session's times are UTC."""
+        return f"datetime({digits})"
 
     def type_for(self, kind: str, *, key: bool) -> str | None:
         """The type of a new column."""

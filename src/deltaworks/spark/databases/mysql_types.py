@@ -100,7 +100,7 @@ def _instant(column: Described, sql: str) -> Reading:
     # Seconds since 1970, which no time zone changes; 0 is the date that is none.
     micros = f"CAST(NULLIF(UNIX_TIMESTAMP({sql}), 0) * 1000000 AS SIGNED)"
     then = f"timestamp_micros({in_spark(column.name)})"
-    return Reading(name=column.name, kind="timestamp", select=micros, then=then)
+    return Reading(name=column.name, kind="timestamp", select=micros, then=then, digits=column.decimals)
 
 
 def _date(column: Described, sql: str) -> Reading:
@@ -111,7 +111,8 @@ def _date(column: Described, sql: str) -> Reading:
 def _wall_clock(column: Described, sql: str) -> Reading:
     # Java's driver reads such a time by the zone of its machine, where it may not exist. Of a date that is none, null.
     micros = f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {sql})"
-    return Reading(name=column.name, kind="timestamp_ntz", select=micros, then=wall_clock(in_spark(column.name)))
+    then = wall_clock(in_spark(column.name))
+    return Reading(name=column.name, kind="timestamp_ntz", select=micros, then=then, digits=column.decimals)
 
 
 def _shape(column: Described, sql: str) -> Reading:

@@ -16,6 +16,7 @@ from deltaworks.spark.databases.base import (
     Size,
     Split,
     Trouble,
+    authority,
     between,
     escaped,
     remainders,
@@ -42,6 +43,7 @@ _STATES = {
 class Postgres(Database):
     """PostgreSQL."""
 
+    utc: ClassVar[str] = "+00"
     unlogged: ClassVar[str] = "UNLOGGED "
     truncates_in_transaction: ClassVar[bool] = True
     delete_one: ClassVar[str] = "DELETE FROM {0} WHERE ctid IN (SELECT ctid FROM {0} LIMIT 1)"
@@ -53,7 +55,7 @@ class Postgres(Database):
 
     def url(self, address: Address) -> str:
         """The url for Spark."""
-        return f"jdbc:postgresql://{address.host}:{address.port}/{escaped(address.database)}"
+        return f"jdbc:postgresql://{authority(address)}/{escaped(address.database)}"
 
     def properties(self, address: Address) -> dict[str, str]:
         """The login, how to encrypt, and what makes the driver fast."""
@@ -90,7 +92,8 @@ class Postgres(Database):
         psycopg = required("psycopg", "postgres")
         if not isinstance(error, psycopg.Error):
             return None
-        state = error.sqlstate or "08"
+        lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+        state = error.sqlstate or ("08" if lost else "")
         kind = next((kind for start, kind in _STATES.items() if state.startswith(start)), Trouble.OTHER)
         return kind, _line(error)
 
@@ -178,6 +181,10 @@ class Postgres(Database):
     def exists(self, session: Session, relation: Relation) -> bool:
         """Whether there is a table or view of this name."""
         return session.rows("SELECT to_regclass(%s) IS NOT NULL", self.spelled(relation)) == [(True,)]
+
+    def time_type(self, kind: str, digits: int) -> str:
+        """With a zone or without."""
+        return f"timestamp({digits}) {'with' if kind == 'timestamp' else 'without'} time zone"
 
     def type_for(self, kind: str, *, key: bool) -> str | None:
         """The type of a new column."""

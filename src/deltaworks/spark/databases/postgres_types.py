@@ -6,7 +6,7 @@ import re
 
 from deltaworks.lake.sql import quoted as in_spark
 from deltaworks.lake.sql import wall_clock
-from deltaworks.spark.databases.base import Reading
+from deltaworks.spark.databases.base import MICROSECONDS, Reading
 
 # Spark reads these as what they are.
 _SAME = {
@@ -40,13 +40,19 @@ def reading(name: str, column: str, kind: str) -> Reading:
     bare = _bare(kind)
     if bare in _TIMES:
         becomes = _TIMES[bare]
-        return Reading(name=name, kind=becomes, select=_micros(column), then=_time(becomes, in_spark(name)))
+        then = _time(becomes, in_spark(name))
+        return Reading(name=name, kind=becomes, select=_micros(column), then=then, digits=_digits(kind))
     return Reading(name=name, kind=_SAME.get(bare, "string"), select=column if bare in _SAME else f"{column}::text")
 
 
 def _bare(kind: str) -> str:
     """A type without the digits of a second that it keeps, as `timestamp(3) with time zone` has them."""
     return kind if kind.startswith("numeric") else re.sub(r"\(\d+\)", "", kind)
+
+
+def _digits(kind: str) -> int:
+    found = re.search(r"\((\d)\)", kind)
+    return int(found[1]) if found else MICROSECONDS
 
 
 def _array(name: str, column: str, element: str) -> Reading:

@@ -38,6 +38,17 @@ STAGING = "deltaworks_{}"
 MOST_WRITES = 3  # tries to get every row beside the table once
 
 
+class ShortenedError(RunError):
+    """Times have more digits of a second than their column keeps, and the database would not say a word."""
+
+    def __init__(self, column: str, count: int, digits: int) -> None:
+        rows = "1 row has" if count == 1 else f"{count:,} rows have"
+        super().__init__(
+            f"load: {rows} a finer time in {column!r} than the table keeps ({digits} digits of a second).",
+            hint="Nothing was written. Cut it with withColumn and date_trunc, or let the column keep 6 digits.",
+        )
+
+
 class TakenError(Exception):
     """Raised inside a transaction that must not be: another run has put its mark down."""
 
@@ -59,7 +70,7 @@ class JdbcLoad:
         self._drop_left(staging, commit.run_id)
         with self._beside(steps, staging):
             count = self._staged(steps, batch.rows, staging)
-            self._judge(staging)
+            self._judge(steps, staging)
             failpoints.reach("before_commit")
             result = self._landed(batch.rows, staging, commit, count)
             failpoints.reach("after_commit")
@@ -100,13 +111,19 @@ class JdbcLoad:
             f"Spark wrote some rows twice, {MOST_WRITES} times over.", hint="Nothing has landed; look at Spark's log."
         )
 
-    def _judge(self, staging: Relation) -> None:
+    def _judge(self, steps: Steps, staging: Relation) -> None:
+        """Refuse rows that could not land as they are."""
+        table = self.session.database.spelled(staging)
+        for name, shortened in steps.shortened():
+            ((count,),) = self.session.rows(f"SELECT count(*) FROM {table} WHERE {shortened}")
+            if count:
+                raise ShortenedError(name, int(count), steps.digits[name])
+        if self.mode is WriteMode.UPSERT:
+            self._judge_keys(table, steps.keys)
+
+    def _judge_keys(self, table: str, keys: tuple[str, ...]) -> None:
         """Refuse null and repeated keys: no index would tell the rows that they belong to."""
-        keys = self.sink.merge_keys or ()
-        if self.mode is not WriteMode.UPSERT:
-            return
-        database, table = self.session.database, self.session.database.spelled(staging)
-        names = [database.quoted(key) for key in keys]
+        names = [self.session.database.quoted(key) for key in keys]
         some_null = " OR ".join(f"{name} IS NULL" for name in names)
         ((nulls,),) = self.session.rows(f"SELECT count(*) FROM {table} WHERE {some_null}")
         if nulls:
@@ -174,7 +191,7 @@ class JdbcLoad:
             ((found,),) = session.rows(f"SELECT count(*) FROM {session.database.spelled(staging)}")
         if found == count - 1:
             return
-        if found == count:
+        if found == count and count:  # of no rows none can be gone
             raise error
         raise RunError(
             f"{error} Whether the rows have landed cannot be known.",

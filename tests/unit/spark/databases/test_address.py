@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from deltaworks.errors import ConfigError
 from deltaworks.spark.databases import database_of
-from deltaworks.spark.databases.address import parsed, refuse_dangerous, settled
+from deltaworks.spark.databases.address import parsed, refuse_dangerous, refuse_java_only, settled
 from deltaworks.vault.credential import Credential
 
 
@@ -99,6 +99,41 @@ def test_a_url_is_what_the_file_says() -> None:
 
     assert (found.host, found.port, found.database) == ("db", 5433, "shop")
     assert found.properties == {"connectTimeout": "5"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "mode", "trusted"),
+    [
+        ("sslmode=verify-full&sslrootcert=/ca.pem", "verify-full", "/ca.pem"),
+        ("sslMode=VERIFY_IDENTITY&serverSslCert=/ca.pem", "verify-full", "/ca.pem"),
+        ("sslMode=trust", "require", None),
+        ("sslMode=PREFERRED", "prefer", None),
+        ("", None, None),
+    ],
+)
+def test_what_a_url_says_of_encryption_holds_for_every_connection(
+    properties: str, mode: str | None, trusted: str | None
+) -> None:
+    found = settled({}, None, parsed(f"jdbc:postgresql://db/shop?{properties}"), 5432)
+
+    assert (found.ssl_mode, found.ssl_root_cert, found.properties) == (mode, trusted, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("currentSchema", "schemaName"),
+        ("options", "sessionInitStatement"),
+        ("sessionVariables", "sessionInitStatement"),
+        ("sslkey", "sslMode"),
+        ("useSSL", "sslMode"),
+        ("trustServerCertificate", "sslMode"),
+    ],
+)
+def test_a_property_that_only_java_would_know_is_refused(name: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match=f"(?i){name}") as refused:
+        refuse_java_only(parsed(f"jdbc:postgresql://db/shop?{name}=x"))
+    assert hint in refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,12 @@ def test_several_tables_are_named_or_meant(params: dict[str, str]) -> None:
         ("PostgreSQL", {"url": "jdbc:mysql://db/x", "table": "t"}, "A PostgreSQL connector has a url of mysql"),
         ("PostgreSQL", {"url": "jdbc:postgresql://db/x", "host": "y", "table": "t"}, "host is given beside url"),
         ("PostgreSQL", {"url": "jdbc:postgresql://db/x?socketFactory=y", "table": "t"}, "could run code"),
+        ("PostgreSQL", {"url": "jdbc:postgresql://db/x?currentSchema=y", "table": "t"}, "Write schemaName"),
+        (
+            "PostgreSQL",
+            {"url": "jdbc:postgresql://db/x?sslmode=require", "sslMode": "disable", "table": "t"},
+            "sslMode is given beside url",
+        ),
         ("JDBC", {"host": "db", "table": "t"}, "url is missing"),
         ("JDBC", {"url": "jdbc:oracle:thin:@db", "table": "t"}, "driver is missing: a url of oracle does not tell it"),
         ("JDBC", {"url": "jdbc:x:y", "driver": "z", "schemaName": "s"}, "cannot be asked for its tables"),
