@@ -126,7 +126,10 @@ def test_a_replayed_load_sets_nothing_aside_twice(
     assert (second.load.already_landed, third.load.already_landed) == (False, True)
     assert (len(stored(tmp_path / "t")), len(stored(tmp_path / "t_aside"))) == (2, 2)
     marks = [mark for commit in open_table(tmp_path / "t_aside").history() for mark in commit.marks]
-    assert [(mark.app_id, mark.version) for mark in marks] == [("deltaworks/checked/aside#monday", 1)]
+    assert [(mark.app_id, mark.version) for mark in marks] == [
+        ("deltaworks/checked/aside/1#monday", at) for at in (2, 1)
+    ]
+    assert {row["run"] for row in stored(tmp_path / "t_aside")} == {second.run_id}
     assert second.load.rows_set_aside == 2
 
 

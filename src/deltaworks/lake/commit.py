@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deltaworks.lake.table import Table
 
 FORMAT = 1
 
@@ -22,9 +25,10 @@ def keyed_app_id(pipeline: str, key: str) -> str:
     return f"deltaworks/{pipeline}#{key}"
 
 
-def _aside_app_id(app_id: str) -> str:
-    pipeline, hash_sign, key = app_id.partition("#")
-    return f"{pipeline}/aside{hash_sign}{key}"
+def aside_app_id(mark: Mark) -> str:
+    """The application id of what a load leaves beside its table; of a keyed one, each landing has its own."""
+    pipeline, keyed, key = mark.app_id.partition("#")
+    return f"{pipeline}/aside/{mark.version}#{key}" if keyed else f"{pipeline}/aside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +64,18 @@ class Commit:
         """The same commit, tried once more."""
         return replace(self, attempt=self.attempt + 1)
 
-    def aside(self, seen: int) -> Commit:
-        """The commit of the rows this one leaves beside its table: same run, same version, a mark of its own."""
-        mark = self.mark and Mark(_aside_app_id(self.mark.app_id), self.mark.version)
-        return replace(self, mark=mark, seen=seen, attempt=1)
+    def aside(self, table: Table | None) -> Commit:
+        """The commit of the rows this one leaves in a table beside its own: the same run, with a mark of its own.
+
+        Tries of one key may find different rows, so that each has its own number.
+        """
+        seen = table.version if table else -1
+        if self.mark is None:
+            return replace(self, seen=seen, attempt=1)
+        app_id = aside_app_id(self.mark)
+        tries = (table.mark(app_id) or 0) if table else 0
+        number = self.mark.version if self.key is None else tries + 1
+        return replace(self, mark=Mark(app_id, number), seen=seen, attempt=1)
 
     def to_json(self) -> str:
         """Spell it as one line, the same from every engine."""

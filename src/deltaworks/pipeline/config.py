@@ -99,7 +99,7 @@ class PipelineConfig(FileModel):
 
     @model_validator(mode="after")
     def _there_is_a_place_aside(self) -> Self:
-        if self.extract.sets_aside or any(rule.on_failure is OnFailure.SET_ASIDE for rule in self.expect):
+        if self.sets_aside:
             with _at(("load",), self.write_mode):
                 self.load.check_aside()
         return self
@@ -125,6 +125,11 @@ class PipelineConfig(FileModel):
                 error = problem("An input cannot set records aside", "Leave it out; only `extract` can do that.")
                 _raise_at(("inputs", name), error, name)
         return self
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether rows may go to the table beside the target."""
+        return self.extract.sets_aside or any(rule.on_failure is OnFailure.SET_ASIDE for rule in self.expect)
 
     @property
     def part(self) -> str | None:

@@ -36,7 +36,7 @@ def commit_for(
         return commit, None
     _check_text(key)
     found = sink.mark_for(pipeline, key, again=again)
-    landed = LoadResult.landed_before(found.landed.version) if found.landed else None
+    landed = LoadResult.landed_before(*found.landed) if found.landed else None
     return replace(commit, mark=found.mark), landed
 
 

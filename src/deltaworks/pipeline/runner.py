@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from deltaworks import failpoints
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
 from deltaworks.pipeline.afterwards import carry_out
 from deltaworks.pipeline.keys import check_key, commit_for
@@ -17,6 +18,7 @@ from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.record import RunRecord, Status, new_run_id, now
 from deltaworks.runs.result import LoadResult, RunResult, StepResult
+from deltaworks.spark.aside import tidy
 from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
 from deltaworks.spark.safety import require_safe
@@ -25,6 +27,8 @@ from deltaworks.vault.redaction import Redactor
 if TYPE_CHECKING:
     import logging
     from collections.abc import Callable, Iterator
+
+    from pyspark.sql import SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.proofs import Proofs
@@ -93,11 +97,29 @@ class _Running:
             config.load, run_id=self.record.run_id, pipeline=config.pipeline_id, key=run.key, again=run.again
         )
         result = (landed or self._written(config, commit, log)).after(time.monotonic() - started)
+        failpoints.reach("after_landing")
+        if config.sets_aside:
+            result = self._tidied(config, commit, result)
         log.info("done: %s", result)
         self._save(replace(self.record, versions=self.run.versions()).landed(result))
         after = () if result.already_landed else self._after(config, log)
         self._save(self.record.succeeded(after))
         return result, after
+
+    def _tidied(self, config: PipelineConfig, commit: Commit, result: LoadResult) -> LoadResult:
+        """See that beside the target there is just what belongs to the load; the rows have landed, whatever happens."""
+        winner = result.landed_by if result.already_landed else commit.run_id
+        try:
+            tidy(config.load, commit, winner, lambda: self._granted(config))
+        except DeltaworksError as error:
+            note = f"rows that an earlier try had set aside are still there: {error}"
+            return replace(result, notes=(*result.notes, note))
+        return result
+
+    def _granted(self, config: PipelineConfig) -> SparkSession:
+        spark = self.run.around.session()
+        grant(spark, config.accesses())
+        return spark
 
     def _after(self, config: PipelineConfig, log: logging.LoggerAdapter[logging.Logger]) -> tuple[StepResult, ...]:
         steps = carry_out(config.load, self.run.around.session, self._announce)
@@ -112,8 +134,7 @@ class _Running:
             with self._stage("extract", log):
                 spans = run.enter_context(held(config))
             with self._stage("session", log):
-                spark = self.run.around.session()
-                grant(spark, config.accesses())
+                spark = self._granted(config)
             with self._stage("plan", log):
                 ready = run.enter_context(prepared(config, spans, spark))
             self._save(replace(self.record, plan=self.run.redactor.value(ready.plan.to_dict())))

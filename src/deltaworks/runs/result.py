@@ -40,6 +40,7 @@ class LoadResult:
     attempts: int = 1
     seconds: float = 0.0
     already_landed: bool = False
+    landed_by: str | None = None  # the run that had landed it, where that is known
     expectations: tuple[Kept, ...] = ()
     notes: tuple[str, ...] = ()  # what a person should know about this load
     error: str | None = None
@@ -70,9 +71,9 @@ class LoadResult:
         )
 
     @classmethod
-    def landed_before(cls, version: int | None) -> Self:
+    def landed_before(cls, version: int | None, run_id: str | None = None) -> Self:
         """A keyed load that found its key in the table."""
-        return cls(success=True, version=version, already_landed=True, rows_read=0)
+        return cls(success=True, version=version, already_landed=True, landed_by=run_id, rows_read=0)
 
     @classmethod
     def failure(cls, error: DeltaworksError, *, attempts: int = 1) -> Self:

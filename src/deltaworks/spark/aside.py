@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from deltaworks.lake.commit import aside_app_id
 from deltaworks.lake.expectation import OnFailure, to_set_aside
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.sql import literal
 from deltaworks.spark.batch import Batch
+from deltaworks.spark.errors import explained
 from deltaworks.spark.hidden import visible
+from deltaworks.spark.sinks.delta_write import path_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.expectation import Expectation
+    from deltaworks.lake.table import Table
     from deltaworks.spark.sinks import Sink
 
 
@@ -25,17 +30,40 @@ UNREADABLE = "unreadable"  # what stands in place of a rule
 
 
 def set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Commit) -> None:
-    """Commit what is not for the target to the table beside it, once, before the other rows are written."""
+    """Commit what is not for the target to the table beside it, before the other rows are written.
+
+    A try that failed after this has left its rows there, and may have seen other rows than this one: whoever
+    lands removes what is not its own.
+    """
     beside = sink.aside()
-    table = beside.target()
-    ours = commit.aside(table.version if table else -1)
-    if table is not None and ours.mark and (table.mark(ours.mark.app_id) or 0) >= ours.mark.version:
-        return  # an earlier try of this load came as far as this
     strict = [rule for rule in rules if rule.on_failure is OnFailure.SET_ASIDE]
     broken = [broken_rows(visible(batch.rows), strict, commit)] if strict else []
     unreadable = [unreadable_rows(batch.unreadable, commit)] if batch.unreadable else []
     found = reduce(lambda some, more: some.unionByName(more), broken + unreadable)
-    beside.write(Batch(rows=found, repeats=True), WriteMode.APPEND, ours)
+    # Another try of the same key, at the same time, may be faster.
+    while beside.write(Batch(rows=found, repeats=True), WriteMode.APPEND, commit.aside(beside.target())).already_landed:
+        continue
+
+
+def tidy(sink: Sink, commit: Commit, landed_by: str | None, session: Callable[[], SparkSession]) -> None:
+    """Once a key has landed: remove what tries of it that did not land had set aside."""
+    beside = sink.aside()
+    table = beside.target()
+    if table is None or commit.mark is None or landed_by is None:
+        return
+    runs = ", ".join(literal(run) for run in _tries(table, aside_app_id(commit.mark)) if run != landed_by)
+    others = f"run IN ({runs})"
+    if runs and table.scan(["run"], others).read_all().num_rows:
+        # Not a load: nobody may take this commit for one that landed.
+        with explained("aside"):
+            session().sql(f"DELETE FROM {path_name(table.uri)} WHERE {others}")
+
+
+def _tries(table: Table, app_id: str) -> Iterator[str]:
+    """The runs that have set rows aside under this application id, newest first."""
+    number = table.mark(app_id) or 0
+    commits = (found for found in table.history() if any(mark.app_id == app_id for mark in found.marks))
+    return (found.ours.run_id for found in islice(commits, number) if found.ours) if number else iter(())
 
 
 def unreadable_rows(records: DataFrame, commit: Commit) -> DataFrame:

@@ -241,6 +241,44 @@ def test_records_are_set_aside_once_even_when_a_run_with_a_key_is_replayed(
     assert len(landed(spark)) == 2
 
 
+def test_a_replay_that_reads_more_sets_aside_what_is_new_and_nothing_twice(
+    spark: SparkSession, topic: TestTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = pipeline(topic, schema=DDL, onBadRecord="setAside")
+    topic.send(GOOD, BAD["broken"][0])
+    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_aside=raise")
+    with pytest.raises(Exception, match="after_aside"):
+        deltaworks.run(file, spark=spark, key="monday")
+    monkeypatch.delenv("DELTAWORKS_FAILPOINTS")
+    topic.send(GOOD, BAD["broken"][0])
+    replayed = deltaworks.run(file, spark=spark, key="monday")
+
+    assert len(landed(spark)) == 2
+    assert {row["run"] for row in aside()} == {replayed.run_id}
+    assert len(aside()) == 2
+    deltaworks.run(file, spark=spark, key="monday", again=True)
+    assert len(aside()) == 4  # a second landing, on purpose, has its own
+
+
+def test_what_a_killed_run_left_aside_is_removed_by_whoever_finds_the_key_landed(
+    spark: SparkSession, topic: TestTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = pipeline(topic, schema=DDL, onBadRecord="setAside")
+    topic.send(GOOD, BAD["broken"][0])
+    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_aside=raise")
+    with pytest.raises(Exception, match="after_aside"):
+        deltaworks.run(file, spark=spark, key="monday")
+    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_landing=raise")
+    with pytest.raises(Exception, match="after_landing"):
+        deltaworks.run(file, spark=spark, key="monday")
+    monkeypatch.delenv("DELTAWORKS_FAILPOINTS")
+    assert len(aside()) == 2
+    found = deltaworks.run(file, spark=spark, key="monday").load
+
+    assert found.already_landed
+    assert [row["run"] for row in aside()] == [found.landed_by]
+
+
 def test_rows_that_break_a_rule_go_aside_with_the_records_that_cannot_be_read(
     spark: SparkSession, topic: TestTopic
 ) -> None:

@@ -82,12 +82,16 @@ def test_metadata_of_a_later_version_is_still_ours() -> None:
 
 @pytest.mark.parametrize(
     ("app_id", "expected"),
-    [("deltaworks/orders", "deltaworks/orders/aside"), ("deltaworks/orders#a#b", "deltaworks/orders/aside#a#b")],
+    [
+        ("deltaworks/orders", Mark("deltaworks/orders/aside", 7)),
+        ("deltaworks/orders#a#b", Mark("deltaworks/orders/aside/7#a#b", 1)),
+    ],
 )
-def test_rows_set_aside_have_a_mark_of_their_own_with_the_same_version(app_id: str, expected: str) -> None:
-    commit = Commit(run_id="run-1", pipeline="orders", mark=Mark(app_id, 7), seen=3, attempt=2)
+def test_rows_set_aside_have_a_mark_of_their_own(app_id: str, expected: Mark) -> None:
+    key = app_id.partition("#")[2] or None
+    commit = Commit(run_id="run-1", pipeline="orders", key=key, mark=Mark(app_id, 7), seen=3, attempt=2)
 
-    aside = commit.aside(5)
+    aside = commit.aside(None)
 
-    assert (aside.mark, aside.run_id, aside.seen, aside.attempt) == (Mark(expected, 7), "run-1", 5, 1)
-    assert Commit(run_id="run-1").aside(-1).mark is None
+    assert (aside.mark, aside.run_id, aside.seen, aside.attempt) == (expected, "run-1", -1, 1)
+    assert Commit(run_id="run-1").aside(None).mark is None

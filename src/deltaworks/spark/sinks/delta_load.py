@@ -66,7 +66,8 @@ class DeltaLoad:
                 result = self._result(found.commit, rows_read, batch.findings)
                 return replace(result, notes=self._registered(batch.rows.sparkSession))
             if found.landing is Landing.TAKEN and found.commit:
-                return LoadResult.landed_before(found.commit.version)
+                theirs = found.commit.ours
+                return LoadResult.landed_before(found.commit.version, theirs.run_id if theirs else None)
             if conflict is None:
                 return self._nothing_landed(commit)
             self._require_another_try(batch, commit, conflict)
