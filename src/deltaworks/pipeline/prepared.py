@@ -52,8 +52,9 @@ class Prepared:
 
     def write(self, commit: Commit) -> LoadResult:
         """Land the rows."""
-        batch = Batch(rows=self.rows, repeats=self._repeats, unreadable=self.unreadable)
         config = self.config
+        multiplied = any(step.multiplies for step in config.transform)
+        batch = Batch(rows=self.rows, repeats=self._repeats, multiplied=multiplied, unreadable=self.unreadable)
         result = land(config.load, batch, config.write_mode, commit, rules=config.expect)
         result = replace(result, notes=(*self.plan.write.notes, *result.notes))
         rows_read = self.steps[-1].rows_read

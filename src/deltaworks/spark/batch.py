@@ -28,6 +28,7 @@ class Batch:
 
     rows: DataFrame
     repeats: bool = False  # looking again gives the same rows
+    multiplied: bool = False  # several of them may come from one row of the source
     findings: Findings | None = None  # what a look at them told, where there was one
     unreadable: DataFrame | None = None  # records to set aside, each as `reason` and `row`
 

@@ -29,13 +29,15 @@ class Keys:
     on_duplicate: Literal["fail", "keepNewest"] | None = None  # none: keep the newest where the source has an order
     order_by: tuple[str, ...] = ()
     checked: bool = True  # whether the rows are looked at first
+    ties: bool = False  # whether two rows of a key may be equally new, because one row of the source became both
 
-    def settled(self, rows: DataFrame) -> Keys:
+    def settled(self, rows: DataFrame, *, multiplied: bool = False) -> Keys:
         """With what these rows tell of their order, where the file says nothing."""
         if self.on_duplicate is not None:
             return self
-        ordered = ORDER in rows.columns
-        return replace(self, on_duplicate="keepNewest" if ordered else "fail", order_by=(ORDER,) if ordered else ())
+        if ORDER not in rows.columns:
+            return replace(self, on_duplicate="fail", order_by=())
+        return replace(self, on_duplicate="keepNewest", order_by=(ORDER,), ties=multiplied)
 
     def judge(self, rows: DataFrame, found: Findings) -> None:
         """Refuse null and repeated keys where the file does not say what becomes of them."""
@@ -44,11 +46,20 @@ class Keys:
         if found.repeated_keys and self.on_duplicate == "fail":
             raise DuplicateKeysError(found.repeated_keys, repeated(rows, self.columns))
 
+    def notes(self, found: Findings) -> tuple[str, ...]:
+        """What a person should know of the keys."""
+        if not found.null_keys:
+            return ()
+        rows = "1 row has" if found.null_keys == 1 else f"{found.null_keys:,} rows have"
+        return (f"{rows} a null in mergeKeys ({', '.join(self.columns)}), which matches a null",)
+
     def once(self, rows: DataFrame, found: Findings | None) -> DataFrame:
         """The rows to write, each key once."""
         known = found is not None and self.checked
         if self.on_duplicate != "keepNewest" or (known and found is not None and not found.repeated_keys):
             return rows
+        if self.ties and (tied := repeated(rows, (*self.columns, *self.order_by), shown=self.columns)):
+            raise TiedKeysError(tied)
         return newest(rows, self.columns, self.order_by)
 
 
@@ -85,3 +96,14 @@ class DuplicateKeysError(RunError):
             hint="Nothing was written. Mend the rows, or write onDuplicateKeys: keepNewest with orderBy.",
         )
         self.keys = tuple(named)
+
+
+class TiedKeysError(RunError):
+    """One row of the source became several with the same key: none of them is the newest."""
+
+    def __init__(self, named: Sequence[tuple[str, int]]) -> None:
+        shown = ", ".join(f"{key} {times} times" for key, times in named)
+        super().__init__(
+            f"load: a transform made several rows with the same key of one: {shown}.",
+            hint="Nothing was written. Add a column to mergeKeys that tells them apart, or use deduplicate.",
+        )

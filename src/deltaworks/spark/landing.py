@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Sequence[Expectation] = ()) -> LoadResult:
     """Write a batch, after one look at it where the sink or a rule has to know something first."""
-    keys = _keys(sink, mode, batch.rows)
+    keys = _keys(sink, mode, batch.rows, multiplied=batch.multiplied)
     with explained("load", batch.rows.columns):
         batch = replace(batch, rows=sink.shaped(batch.rows, mode))
         unreadable = batch.unreadable.count() if batch.unreadable else 0
@@ -52,12 +52,13 @@ def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Se
     if result.already_landed:
         return result
     superseded = findings.surplus if keys and keys.on_duplicate == "keepNewest" else 0
-    return replace(_counted(result, rules, findings), rows_set_aside=aside, rows_superseded=superseded)
+    notes = (*result.notes, *(keys.notes(findings) if keys else ()))
+    return replace(_counted(result, rules, findings), rows_set_aside=aside, rows_superseded=superseded, notes=notes)
 
 
-def _keys(sink: Sink, mode: WriteMode, rows: DataFrame) -> Keys | None:
+def _keys(sink: Sink, mode: WriteMode, rows: DataFrame, *, multiplied: bool = False) -> Keys | None:
     keys = sink.row_keys(mode)
-    return keys and keys.settled(rows)
+    return keys and keys.settled(rows, multiplied=multiplied)
 
 
 def _looked_at(keys: Keys | None) -> Keys | None:

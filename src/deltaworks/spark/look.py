@@ -109,11 +109,11 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def repeated(rows: DataFrame, keys: Sequence[str]) -> list[tuple[str, int]]:
+def repeated(rows: DataFrame, keys: Sequence[str], shown: Sequence[str] | None = None) -> list[tuple[str, int]]:
     """The keys that are there more than once, as text, with how often; the most frequent first, up to a few."""
-    names = ", ".join(map(quoted, keys))
+    names, said = (", ".join(map(quoted, columns)) for columns in (keys, shown or keys))
     statement = (
-        f"SELECT to_json(struct({names}), map('ignoreNullFields', 'false')) AS key, count(*) AS times FROM {ROWS} "
+        f"SELECT to_json(struct({said}), map('ignoreNullFields', 'false')) AS key, count(*) AS times FROM {ROWS} "
         f"GROUP BY {names} HAVING count(*) > 1 ORDER BY times DESC, key LIMIT {MOST_NAMED}"
     )
     return [(row["key"], row["times"]) for row in run_over(rows, statement).collect()]

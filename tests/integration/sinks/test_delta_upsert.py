@@ -180,6 +180,7 @@ def test_a_null_key_matches_a_null_key_or_fails_as_the_file_says(spark: SparkSes
 
     assert refused.error == "load: 2 rows have a null in mergeKeys (a, b)."
     assert (result.rows_inserted, result.rows_updated) == (2, 1)
+    assert result.notes == ("2 rows have a null in mergeKeys (a, b), which matches a null",)
     assert len(both(spark, tmp_path / "t")) == 4
     landed(upsert(rows, tmp_path / "t", ["a", "b"]))
     assert len(both(spark, tmp_path / "t")) == 4

@@ -353,6 +353,20 @@ def test_the_file_may_say_otherwise_what_the_newest_is(spark: SparkSession, topi
         deltaworks.run(pipeline(topic, "Upsert", {"mergeKeys": ["id"], "onDuplicateKeys": "fail"}), spark=spark)
 
 
+def test_rows_that_one_record_became_are_not_newer_than_each_other(spark: SparkSession, topic: TestTopic) -> None:
+    topic.send({"id": 1, "items": [1, 2]}, {"id": 1, "items": [3]}, partition=0)
+    explode = {"type": "explode", "parameters": {"column": "items"}}
+
+    def upserted(*keys: str) -> list[dict[str, Any]]:
+        file = pipeline(topic, "Upsert", {"mergeKeys": list(keys)}, schema="id INT, items ARRAY<INT>")
+        deltaworks.run(file | {"transform": [explode]}, spark=spark)
+        return landed(spark)
+
+    with pytest.raises(deltaworks.errors.RunError, match=r'several rows with the same key of one: {"id":1} 2 times'):
+        upserted("id")
+    assert [row["items"] for row in upserted("id", "items")] == [1, 2, 3]
+
+
 def test_the_newest_is_known_behind_transforms_too(spark: SparkSession, topic: TestTopic) -> None:
     topic.send({"id": 1, "n": 9}, {"id": 1, "n": 5}, {"id": 1, "n": -1})
     steps = [

@@ -28,6 +28,7 @@ class Transform(Step, ABC):
     nested_under: ClassVar[str] = "parameters"
     outer: ClassVar[frozenset[str]] = frozenset({"type"})
     gathers: ClassVar[bool] = False  # makes one row of many; rows read are counted before it
+    multiplies: ClassVar[bool] = False  # may make several rows of one, of which none is the newest
 
     type: str
     """Which transform this is."""

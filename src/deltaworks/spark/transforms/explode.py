@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Explode(Transform):
     """Make one row of each item of an array or each entry of a map; they take the column's place."""
 
+    multiplies = True
+
     type: Literal["explode"]
     """`explode`."""
     column: str

@@ -32,6 +32,8 @@ _JOINS = {"semi": "LEFT SEMI", "anti": "LEFT ANTI"}
 class Join(Transform):
     """Put the matching rows of an input beside the rows. As in SQL, a null matches nothing, not even a null."""
 
+    multiplies = True
+
     type: Literal["join"]
     """`join`."""
     input: str
