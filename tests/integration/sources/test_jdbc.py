@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from datetime import date
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.databases import copied, extract
@@ -12,9 +14,10 @@ from tests.integration.shares import ROWS, filled, source_of, span_of
 from tests.servers.certificates import new_certificate
 
 import deltaworks
-from deltaworks.errors import DeltaworksError
+from deltaworks.errors import ConfigError, DeltaworksError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -36,8 +39,13 @@ def test_a_table_is_read_whole(spark: SparkSession, database: TestDatabase, tmp_
 
 
 def test_a_query_may_end_in_a_comment_or_a_semicolon(spark: SparkSession, database: TestDatabase) -> None:
-    for end in (";", " -- all", ";  \n"):
+    for end in (";", " -- all", ";  \n", "; -- all;", " /* one */ ; /* ; */"):
         assert collected(extract(spark, database, query=f"SELECT 1 AS a{end}")) == [{"a": 1}]
+
+
+def test_a_question_mark_in_a_query_is_an_operator(spark: SparkSession, pg: TestDatabase) -> None:
+    query = """SELECT '{"a": 1}'::jsonb ? 'a' AS here, '?' AS "who?" -- why?"""
+    assert collected(extract(spark, pg, query=query)) == [{"here": True, "who?": "?"}]
 
 
 def test_a_query_and_a_name_may_stand_beside_the_type(spark: SparkSession, database: TestDatabase) -> None:
@@ -74,11 +82,111 @@ def test_a_filter_is_done_by_the_database(spark: SparkSession, database: TestDat
         assert "PushedFilters: [*IsNotNull(n), *EqualTo(n,6)]" in rows._jdf.queryExecution().toString()
 
 
-def test_a_connection_begins_with_the_statement_that_the_file_has(spark: SparkSession, pg: TestDatabase) -> None:
-    query = "SELECT current_setting('extra_float_digits') AS digits, current_setting('work_mem') AS memory"
-    rows = extract(spark, pg, query=query, sessionInitStatement="SET work_mem = '5MB'", fetchSize=10)
+CONDITIONS: dict[str, Callable[[str], bool]] = {
+    "name = 'abc'": lambda name: name == "abc",
+    r"name = 'a\\b'": lambda name: name == "a\\b",
+    "name < 'B'": lambda name: name < "B",
+    "name LIKE 'a%'": lambda name: name.startswith("a"),
+    "name IN ('it''s', 'b')": lambda name: name == "it's",
+}
 
-    assert rows.collect()[0]["memory"] == "5MB"
+
+def test_a_filter_of_text_means_what_it_means_in_spark(spark: SparkSession, database: TestDatabase) -> None:
+    values = ["abc", "ABC", "abc ", "äbc", "a\\b", "B", "it's", "a%b"]
+    kinds = {name: f"{kind}(20)" for name, kind in (("v", "varchar"), ("c", "char"))} | {"t": "text"}
+    if database.kind == "PostgreSQL":
+        kinds = {name: f'{kind} COLLATE "en-x-icu"' for name, kind in kinds.items()} | {"e": "word", "i": "citext"}
+        database.run(
+            f"CREATE TYPE word AS ENUM ({', '.join(map(quoted, reversed(values)))})", "CREATE EXTENSION citext"
+        )
+    database.run(f"CREATE TABLE t ({', '.join(map(' '.join, kinds.items()))})")
+    for value in map(escaped if database.kind == "MySQL" else quoted, values):
+        database.run(f"INSERT INTO t VALUES ({', '.join([value] * len(kinds))})")
+    rows = extract(spark, database, table="t")
+
+    for column, (condition, holds) in product(kinds, CONDITIONS.items()):
+        there = [value.rstrip() if column == "c" else value for value in values]
+        found = [row["name"] for row in rows.selectExpr(f"{column} AS name").where(condition).collect()]
+        assert sorted(found) == sorted(filter(holds, there)), (column, condition)
+
+
+def quoted(text: str) -> str:
+    """A text, as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def escaped(text: str) -> str:
+    """A text as MySQL takes it."""
+    return quoted(text.replace("\\", "\\\\"))
+
+
+def test_every_connection_begins_with_the_statement_that_the_file_has(
+    spark: SparkSession, database: TestDatabase
+) -> None:
+    if database.kind == "PostgreSQL":
+        database.run("CREATE SCHEMA other", "CREATE TABLE other.t AS SELECT 1 AS id")
+        statement, memory = "SET search_path = other, public; SET work_mem = '5MB'", "current_setting('work_mem')"
+    else:
+        other = f"`{database.name}-other`"
+        database.run(f"CREATE DATABASE {other}", f"CREATE TABLE {other}.t AS SELECT 1 AS id")
+        statement, memory = f"USE {other}", "'5MB'"
+    query = f"SELECT {memory} AS memory, id FROM t"
+
+    assert collected(extract(spark, database, table="t", sessionInitStatement=statement)) == [{"id": 1}]
+    rows = extract(spark, database, query=query, sessionInitStatement=statement)
+    assert collected(rows) == [{"memory": "5MB", "id": 1}]
+
+
+def test_a_query_runs_in_utc_whatever_zone_java_and_the_database_have(
+    spark: SparkSession, database: TestDatabase, berlin: None
+) -> None:
+    if database.kind == "PostgreSQL":
+        database.run(f"ALTER DATABASE \"{database.name}\" SET timezone = 'Asia/Tokyo'")
+        query = "SELECT (timestamptz '2024-06-01 23:30Z')::date AS day, current_setting('timezone') AS zone"
+        assert collected(extract(spark, database, query=query)) == [{"day": date(2024, 6, 1), "zone": "UTC"}]
+    else:
+        query = "SELECT DATE(FROM_UNIXTIME(1717284600)) AS day"
+        assert collected(extract(spark, database, query=query)) == [{"day": date(2024, 6, 1)}]
+
+
+@pytest.fixture
+def berlin(spark: SparkSession) -> Iterator[None]:
+    """A JVM whose clock is that of Berlin."""
+    zones: Any = spark._jvm.java.util.TimeZone  # type: ignore[union-attr]
+    before = zones.getDefault()
+    zones.setDefault(zones.getTimeZone("Europe/Berlin"))
+    yield
+    zones.setDefault(before)
+
+
+def test_rows_are_fetched_as_many_at_a_time_as_the_file_says(spark: SparkSession, pg: TestDatabase) -> None:
+    pg.run("CREATE SEQUENCE made")
+    query = "SELECT nextval('made') AS n FROM generate_series(1, 1000)"
+
+    assert extract(spark, pg, query=query, fetchSize=10).take(1)[0]["n"] == 1
+    assert pg.rows("SELECT last_value FROM made") == [(10,)]
+    extract(spark, pg, query=query).take(1)
+    assert pg.rows("SELECT last_value FROM made") == [(1010,)]
+
+
+def test_rows_cannot_be_fetched_none_at_a_time(spark: SparkSession, pg: TestDatabase) -> None:
+    with pytest.raises(ConfigError, match="fetchSize"):
+        extract(spark, pg, table="t", fetchSize=0)
+
+
+def test_a_schema_has_all_its_tables_but_not_those_that_loads_of_ours_make(
+    spark: SparkSession, database: TestDatabase
+) -> None:
+    quote, versioned = ('"', "") if database.kind == "PostgreSQL" else ("`", "WITH SYSTEM VERSIONING")
+    ours = ["deltaworks_positions", "deltaworks_20240101T000000-0123abcd"]
+    for name in ("deltaworks_20240101", "plain", *ours):
+        database.run(f"CREATE TABLE {quote}{name}{quote} (id int)")
+    database.run(f"CREATE TABLE versioned (id int primary key) {versioned}", "INSERT INTO versioned VALUES (1)")
+    schema = "public" if database.kind == "PostgreSQL" else database.name
+    parts = dict(source_of(spark, database, schemaName=schema).parts())
+
+    assert list(parts) == ["deltaworks_20240101", "plain", "versioned"]
+    assert collected(extract(spark, database, table="versioned")) == [{"id": 1}]
 
 
 def test_any_jdbc_url_is_read_through_its_driver(spark: SparkSession, tmp_path: Path) -> None:
