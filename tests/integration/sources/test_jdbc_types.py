@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -224,14 +225,16 @@ def test_moments_in_a_list_are_the_same_instants(spark: SparkSession, pg: TestDa
     ]
 
 
-@pytest.mark.parametrize("text", ["16777216", "3.1415927", "123456.789", "1e-30", "-0.1"])
-def test_a_float_of_mysql_has_all_its_digits(spark: SparkSession, my: TestDatabase, text: str) -> None:
-    my.run("CREATE TABLE t (x float)", f"INSERT INTO t VALUES ({text})")
-    rows = extract(spark, my, table="t")
+def test_a_float_has_all_its_digits_and_is_found_by_them(spark: SparkSession, database: TestDatabase) -> None:
+    values = ["16777216", "3.1415927", "123456.789", "1e-30", "-0.1"]
+    kind = "real" if database.kind == "PostgreSQL" else "float"
+    database.run(f"CREATE TABLE t (x {kind})", f"INSERT INTO t VALUES ({'), ('.join(values)})")
+    rows = extract(spark, database, table="t")
 
     assert rows.dtypes == [("x", "float")]
-    assert rows.selectExpr(f"x = CAST('{text}' AS float) AS same").collect()[0]["same"]
-    assert rows.where(f"x = CAST('{text}' AS float)").count() == 1
+    for value in values:
+        found = rows.where(f"x = CAST('{value}' AS float)").selectExpr("CAST(x AS double) AS x").collect()
+        assert [row["x"] for row in found] == [struct.unpack("f", struct.pack("f", float(value)))[0]]
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin"])

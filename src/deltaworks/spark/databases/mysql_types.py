@@ -81,7 +81,7 @@ def _text(column: Described, sql: str) -> Reading:
 
 
 def _compared_by_spark(column: Described, select: str) -> Reading:
-    # MySQL takes 'a', 'A' and 'ä' for equal: what makes a value of two is nothing that Spark could ask MySQL for.
+    # MySQL takes 'a', 'A' and 'ä' for equal; a filter on what Spark puts together itself is not handed to it.
     return Reading(name=column.name, kind="string", select=select, then=f"concat({in_spark(column.name)}, '')")
 
 

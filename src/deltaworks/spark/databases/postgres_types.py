@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from deltaworks.lake.sql import quoted as in_spark
 from deltaworks.lake.sql import wall_clock
 from deltaworks.spark.databases.base import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Spark reads these as what they are.
 _SAME = {
@@ -32,17 +36,31 @@ def reading(name: str, column: str, kind: str) -> Reading:
         return _array(name, column, _bare(kind.removesuffix("[]")))
     if kind.startswith("numeric"):
         return _numeric(name, column, kind)
-    if kind == "oid":
-        return Reading(name=name, kind="bigint", select=f"{column}::bigint")
-    if kind == "date":
-        days = f"({column} - date '1970-01-01')"  # quicker than a date, which Java makes by way of a calendar
-        return Reading(name=name, kind="date", select=days, then=f"date_from_unix_date({in_spark(name)})")
+    if kind in _HOW:
+        return _HOW[kind](name, column)
     bare = _bare(kind)
     if bare in _TIMES:
         becomes = _TIMES[bare]
         return Reading(name=name, kind=becomes, select=_micros(column), then=_time(becomes, in_spark(name)))
     becomes = _SAME.get(bare, "string")
     return _text(name, column) if becomes == "string" else Reading(name=name, kind=becomes, select=column)
+
+
+def _oid(name: str, column: str) -> Reading:
+    return Reading(name=name, kind="bigint", select=f"{column}::bigint")
+
+
+def _date(name: str, column: str) -> Reading:
+    days = f"({column} - date '1970-01-01')"  # quicker than a date, which Java makes by way of a calendar
+    return Reading(name=name, kind="date", select=days, then=f"date_from_unix_date({in_spark(name)})")
+
+
+def _real(name: str, column: str) -> Reading:
+    # PostgreSQL would compare it with 0.1 as a double, which no real is; a cast is left to Spark to compare.
+    return Reading(name=name, kind="float", select=f"{column}::float8", then=f"CAST({in_spark(name)} AS float)")
+
+
+_HOW: dict[str, Callable[[str, str], Reading]] = {"oid": _oid, "date": _date, "real": _real}
 
 
 def _text(name: str, column: str) -> Reading:
