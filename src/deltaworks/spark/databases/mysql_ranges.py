@@ -36,6 +36,6 @@ def estimated(session: Session, table: str, column: str, cut: Cut) -> Ranges | N
 
 def _explained(session: Session, query: str) -> int:
     """How many rows the server thinks that it would look at."""
-    with session.asked(f"EXPLAIN {query}") as cursor:
+    with session.asked(f"EXPLAIN FORMAT=TRADITIONAL {query}") as cursor:
         at = [each[0].lower() for each in cursor.description].index("rows")
         return sum(int(row[at] or 0) for row in cursor.fetchall())
