@@ -215,6 +215,18 @@ def test_a_value_that_spark_has_no_place_for_fails_the_read(
         extract(spark, pg, table="t").collect()
 
 
+@pytest.mark.parametrize(("kind", "value"), [("timestamptz", "'infinity'"), ("int[]", "'{{1}}'")])
+def test_a_load_of_such_a_value_fails_and_writes_nothing(
+    spark: SparkSession, pg: TestDatabase, tmp_path: Path, kind: str, value: str
+) -> None:
+    pg.run(f"CREATE TABLE t (v {kind})", f"INSERT INTO t VALUES ({value})")
+
+    with pytest.raises(DeltaworksError, match=r"infinity|more than one dimension") as failed:
+        copied(spark, pg, tmp_path / "t", table="t")
+    assert failed.value.exit_code == 1
+    assert not list((tmp_path / "t/_delta_log").glob("*.json"))
+
+
 def test_moments_in_a_list_are_the_same_instants(spark: SparkSession, pg: TestDatabase) -> None:
     pg.run("CREATE TABLE t (at timestamptz[])", "INSERT INTO t VALUES ('{2024-03-31 02:30:00.5+02,NULL,1500-01-01Z}')")
     (row,) = extract(spark, pg, table="t").selectExpr("transform(at, each -> unix_micros(each)) AS at").collect()
