@@ -3,73 +3,27 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from datetime import date
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.databases import copied, extract
 from tests.integration.rows import both, collected
+from tests.integration.shares import ROWS, filled, source_of, span_of
 from tests.servers.certificates import new_certificate
 
 import deltaworks
-from deltaworks.errors import DeltaworksError
-from deltaworks.pipeline.around import Around
-from deltaworks.pipeline.checking import checked
-from deltaworks.pipeline.config import ExtractPart
-from deltaworks.pipeline.document import Document
+from deltaworks.errors import ConfigError, DeltaworksError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
     from tests.servers.database import TestDatabase
 
-    from deltaworks.spark.databases.base import Span
-
-ROWS = 120_000
-FILLED = "repeat('x', 120)"
-
-
 pytestmark = pytest.mark.usefixtures("elsewhere")
-
-
-def numbers(database: TestDatabase) -> str:
-    """A relation `n` with so many rows."""
-    if database.kind == "PostgreSQL":
-        return f"(SELECT generate_series(1, {ROWS}) AS n) AS s"
-    return f"(SELECT seq AS n FROM seq_1_to_{ROWS}) AS s"
-
-
-def filled(database: TestDatabase, columns: str, select: str) -> None:
-    """A table `t` that is worth several connections, its rows made of `n`."""
-    database.run(
-        f"CREATE TABLE t ({columns}, filler varchar(200))",
-        f"INSERT INTO t SELECT {select}, {FILLED} FROM {numbers(database)}",
-        "ANALYZE t" if database.kind == "PostgreSQL" else "ANALYZE TABLE t",
-    )
-
-
-@contextmanager
-def span_of(spark: SparkSession, database: TestDatabase, **parameters: Any) -> Iterator[tuple[Span, list[str], str]]:
-    """What a run would read: the parts, what is said of them, and in which words."""
-    part = checked(ExtractPart, Document({"extract": database.source(**parameters)})).extract
-    source = part.located(Around(session=lambda: spark, vault=database.vault()))
-    with source.held() as span:
-        yield span, list(source.remarks(span)), source.describe(span)
-
-
-def shares(spark: SparkSession, database: TestDatabase, **parameters: Any) -> tuple[list[int], str]:
-    """How many rows each connection reads, all together each once; and in which words that is said."""
-    with span_of(spark, database, **parameters) as (span, _, words):
-        counts = [database.rows(f"SELECT count(*) FROM ({select}) part")[0][0] for select in span.selects]
-    assert sum(counts) == ROWS
-    return counts, words
-
-
-def balanced(counts: list[int], parts: int = 4) -> bool:
-    """Whether no connection has much more to do than another."""
-    return len(counts) == parts and max(counts) < 1.5 * ROWS / parts
 
 
 # Which rows
@@ -85,8 +39,13 @@ def test_a_table_is_read_whole(spark: SparkSession, database: TestDatabase, tmp_
 
 
 def test_a_query_may_end_in_a_comment_or_a_semicolon(spark: SparkSession, database: TestDatabase) -> None:
-    for end in (";", " -- all", ";  \n"):
+    for end in (";", " -- all", ";  \n", "; -- all;", " /* one */ ; /* ; */"):
         assert collected(extract(spark, database, query=f"SELECT 1 AS a{end}")) == [{"a": 1}]
+
+
+def test_a_question_mark_in_a_query_is_an_operator(spark: SparkSession, pg: TestDatabase) -> None:
+    query = """SELECT '{"a": 1}'::jsonb ? 'a' AS here, '?' AS "who?" -- why?"""
+    assert collected(extract(spark, pg, query=query)) == [{"here": True, "who?": "?"}]
 
 
 def test_a_query_and_a_name_may_stand_beside_the_type(spark: SparkSession, database: TestDatabase) -> None:
@@ -123,11 +82,111 @@ def test_a_filter_is_done_by_the_database(spark: SparkSession, database: TestDat
         assert "PushedFilters: [*IsNotNull(n), *EqualTo(n,6)]" in rows._jdf.queryExecution().toString()
 
 
-def test_a_connection_begins_with_the_statement_that_the_file_has(spark: SparkSession, pg: TestDatabase) -> None:
-    query = "SELECT current_setting('extra_float_digits') AS digits, current_setting('work_mem') AS memory"
-    rows = extract(spark, pg, query=query, sessionInitStatement="SET work_mem = '5MB'", fetchSize=10)
+CONDITIONS: dict[str, Callable[[str], bool]] = {
+    "name = 'abc'": lambda name: name == "abc",
+    r"name = 'a\\b'": lambda name: name == "a\\b",
+    "name < 'B'": lambda name: name < "B",
+    "name LIKE 'a%'": lambda name: name.startswith("a"),
+    "name IN ('it''s', 'b')": lambda name: name == "it's",
+}
 
-    assert rows.collect()[0]["memory"] == "5MB"
+
+def test_a_filter_of_text_means_what_it_means_in_spark(spark: SparkSession, database: TestDatabase) -> None:
+    values = ["abc", "ABC", "abc ", "äbc", "a\\b", "B", "it's", "a%b"]
+    kinds = {name: f"{kind}(20)" for name, kind in (("v", "varchar"), ("c", "char"))} | {"t": "text"}
+    if database.kind == "PostgreSQL":
+        kinds = {name: f'{kind} COLLATE "en-x-icu"' for name, kind in kinds.items()} | {"e": "word", "i": "citext"}
+        database.run(
+            f"CREATE TYPE word AS ENUM ({', '.join(map(quoted, reversed(values)))})", "CREATE EXTENSION citext"
+        )
+    database.run(f"CREATE TABLE t ({', '.join(map(' '.join, kinds.items()))})")
+    for value in map(escaped if database.kind == "MySQL" else quoted, values):
+        database.run(f"INSERT INTO t VALUES ({', '.join([value] * len(kinds))})")
+    rows = extract(spark, database, table="t")
+
+    for column, (condition, holds) in product(kinds, CONDITIONS.items()):
+        there = [value.rstrip() if column == "c" else value for value in values]
+        found = [row["name"] for row in rows.selectExpr(f"{column} AS name").where(condition).collect()]
+        assert sorted(found) == sorted(filter(holds, there)), (column, condition)
+
+
+def quoted(text: str) -> str:
+    """A text, as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def escaped(text: str) -> str:
+    """A text as MySQL takes it."""
+    return quoted(text.replace("\\", "\\\\"))
+
+
+def test_every_connection_begins_with_the_statement_that_the_file_has(
+    spark: SparkSession, database: TestDatabase
+) -> None:
+    if database.kind == "PostgreSQL":
+        database.run("CREATE SCHEMA other", "CREATE TABLE other.t AS SELECT 1 AS id")
+        statement, memory = "SET search_path = other, public; SET work_mem = '5MB'", "current_setting('work_mem')"
+    else:
+        other = f"`{database.name}-other`"
+        database.run(f"CREATE DATABASE {other}", f"CREATE TABLE {other}.t AS SELECT 1 AS id")
+        statement, memory = f"USE {other}", "'5MB'"
+    query = f"SELECT {memory} AS memory, id FROM t"
+
+    assert collected(extract(spark, database, table="t", sessionInitStatement=statement)) == [{"id": 1}]
+    rows = extract(spark, database, query=query, sessionInitStatement=statement)
+    assert collected(rows) == [{"memory": "5MB", "id": 1}]
+
+
+def test_a_query_runs_in_utc_whatever_zone_java_and_the_database_have(
+    spark: SparkSession, database: TestDatabase, berlin: None
+) -> None:
+    if database.kind == "PostgreSQL":
+        database.run(f"ALTER DATABASE \"{database.name}\" SET timezone = 'Asia/Tokyo'")
+        query = "SELECT (timestamptz '2024-06-01 23:30Z')::date AS day, current_setting('timezone') AS zone"
+        assert collected(extract(spark, database, query=query)) == [{"day": date(2024, 6, 1), "zone": "UTC"}]
+    else:
+        query = "SELECT DATE(FROM_UNIXTIME(1717284600)) AS day"
+        assert collected(extract(spark, database, query=query)) == [{"day": date(2024, 6, 1)}]
+
+
+@pytest.fixture
+def berlin(spark: SparkSession) -> Iterator[None]:
+    """A JVM whose clock is that of Berlin."""
+    zones: Any = spark._jvm.java.util.TimeZone  # type: ignore[union-attr]
+    before = zones.getDefault()
+    zones.setDefault(zones.getTimeZone("Europe/Berlin"))
+    yield
+    zones.setDefault(before)
+
+
+def test_rows_are_fetched_as_many_at_a_time_as_the_file_says(spark: SparkSession, pg: TestDatabase) -> None:
+    pg.run("CREATE SEQUENCE made")
+    query = "SELECT nextval('made') AS n FROM generate_series(1, 1000)"
+
+    assert extract(spark, pg, query=query, fetchSize=10).take(1)[0]["n"] == 1
+    assert pg.rows("SELECT last_value FROM made") == [(10,)]
+    extract(spark, pg, query=query).take(1)
+    assert pg.rows("SELECT last_value FROM made") == [(1010,)]
+
+
+def test_rows_cannot_be_fetched_none_at_a_time(spark: SparkSession, pg: TestDatabase) -> None:
+    with pytest.raises(ConfigError, match="fetchSize"):
+        extract(spark, pg, table="t", fetchSize=0)
+
+
+def test_a_schema_has_all_its_tables_but_not_those_that_loads_of_ours_make(
+    spark: SparkSession, database: TestDatabase
+) -> None:
+    quote, versioned = ('"', "") if database.kind == "PostgreSQL" else ("`", "WITH SYSTEM VERSIONING")
+    ours = ["deltaworks_positions", "deltaworks_20240101T000000-0123abcd"]
+    for name in ("deltaworks_20240101", "plain", *ours):
+        database.run(f"CREATE TABLE {quote}{name}{quote} (id int)")
+    database.run(f"CREATE TABLE versioned (id int primary key) {versioned}", "INSERT INTO versioned VALUES (1)")
+    schema = "public" if database.kind == "PostgreSQL" else database.name
+    parts = dict(source_of(spark, database, schemaName=schema).parts())
+
+    assert list(parts) == ["deltaworks_20240101", "plain", "versioned"]
+    assert collected(extract(spark, database, table="versioned")) == [{"id": 1}]
 
 
 def test_any_jdbc_url_is_read_through_its_driver(spark: SparkSession, tmp_path: Path) -> None:
@@ -153,113 +212,6 @@ def test_a_jdbc_url_of_a_database_we_know_is_read_as_such(
 
     found = deltaworks.extract(config, spark=spark, vault=deltaworks.MemoryVault({"db": login}))
     assert collected(found) == [{"id": 1, "j": "{}"}]
-
-
-# How many connections
-
-
-@pytest.mark.parametrize(
-    ("columns", "select"),
-    [
-        ("id int primary key", "n"),
-        ("id bigint primary key", "CASE WHEN n % 100 = 0 THEN n * 1000000.0 ELSE n END"),
-        ("id int primary key", "n * 1.0 * n / 2000 + n"),
-    ],
-)
-def test_a_primary_key_is_cut_into_parts_of_about_as_many_rows(
-    spark: SparkSession, database: TestDatabase, columns: str, select: str
-) -> None:
-    filled(database, columns, select)
-
-    counts, words = shares(spark, database, table="t")
-    assert balanced(counts)
-    assert words == f"{database.kind} table t, 4 connections by id"
-
-
-def test_an_index_is_cut_where_there_is_no_primary_key_and_nulls_are_read_too(
-    spark: SparkSession, database: TestDatabase, tmp_path: Path
-) -> None:
-    filled(database, "at date, n int", f"CASE WHEN n % 5 = 0 THEN NULL ELSE {day(database)} END, n")
-    database.run("CREATE INDEX by_day ON t (at)")
-
-    counts, words = shares(spark, database, table="t")
-    assert len(counts) == 4
-    assert words.endswith("4 connections by at")
-    copied(spark, database, tmp_path / "t", table="t")
-    rows = spark.read.format("delta").load(str(tmp_path / "t"))
-    assert rows.selectExpr("count(*)", "count(DISTINCT n)", "count(at)").collect()[0][:] == (ROWS, ROWS, ROWS * 4 // 5)
-
-
-def day(database: TestDatabase) -> str:
-    """A date made of `n`."""
-    pg = database.kind == "PostgreSQL"
-    return "date '2000-01-01' + n % 9999" if pg else "date '2000-01-01' + INTERVAL n % 9999 DAY"
-
-
-def test_a_table_without_any_index_is_shared_out_all_the_same(spark: SparkSession, database: TestDatabase) -> None:
-    filled(database, "n int", "n")
-
-    counts, words = shares(spark, database, table="t")
-    assert balanced(counts)
-    assert words.endswith("by pages" if database.kind == "PostgreSQL" else "by a hash of each row")
-
-
-@pytest.mark.parametrize("key", [", PRIMARY KEY (n)", ""])
-def test_a_partitioned_table_is_shared_out_as_a_whole(spark: SparkSession, pg: TestDatabase, key: str) -> None:
-    pg.run(
-        f"CREATE TABLE t (n int, filler text{key}) PARTITION BY RANGE (n)",
-        f"CREATE TABLE t1 PARTITION OF t FOR VALUES FROM (0) TO ({ROWS // 2})",
-        f"CREATE TABLE t2 PARTITION OF t FOR VALUES FROM ({ROWS // 2}) TO ({ROWS + 1})",
-        f"INSERT INTO t SELECT n, {FILLED} FROM {numbers(pg)}",
-    )
-
-    counts, words = shares(spark, pg, table="t")
-    assert balanced(counts)
-    assert words.endswith("by n" if key else "by a hash of each row")
-
-
-@pytest.mark.parametrize(("kind", "select"), [("uuid", "md5(n::text)::uuid"), ("text", "'key ' || n")])
-def test_a_key_of_any_order_is_cut(spark: SparkSession, pg: TestDatabase, kind: str, select: str) -> None:
-    filled(pg, f"id {kind} primary key", select)
-
-    assert balanced(shares(spark, pg, table="t")[0])
-
-
-def test_there_are_never_more_connections_than_the_file_allows(spark: SparkSession, database: TestDatabase) -> None:
-    filled(database, "id int primary key", "n")
-
-    assert balanced(shares(spark, database, table="t", connections=2)[0], parts=2)
-    with span_of(spark, database, table="t", connections=1) as (span, remarks, words):
-        assert (len(span.selects), remarks, words) == (1, [], f"{database.kind} table t")
-
-
-def test_a_small_table_is_read_through_one_connection(spark: SparkSession, database: TestDatabase) -> None:
-    database.run("CREATE TABLE t (id int primary key)", "INSERT INTO t VALUES (1)")
-
-    with span_of(spark, database, table="t") as (span, remarks, _):
-        assert (len(span.selects), remarks) == (1, [])
-
-
-def test_a_query_is_asked_once_unless_the_file_names_a_column(spark: SparkSession, database: TestDatabase) -> None:
-    filled(database, "id int primary key", "n")
-    query = "SELECT id, filler FROM t WHERE id > 0"
-
-    with span_of(spark, database, query=query) as (span, remarks, _):
-        assert len(span.selects) == 1
-        assert remarks == [
-            "a query is read through one connection: a query is asked once; partitionColumn would share its rows out"
-        ]
-    counts, words = shares(spark, database, query=query, partitionColumn="id")
-    assert balanced(counts)
-    assert words.endswith("4 connections by id")
-
-
-def test_the_column_that_the_file_names_is_cut(spark: SparkSession, database: TestDatabase) -> None:
-    filled(database, "id int primary key, other int", "n, n % 977")
-
-    counts, words = shares(spark, database, table="t", partitionColumn="other")
-    assert balanced(counts)
-    assert words.endswith("by other")
 
 
 # At which moment
@@ -288,8 +240,7 @@ def test_all_connections_to_postgresql_see_one_moment(spark: SparkSession, pg: T
 
 def test_rows_that_come_after_the_start_are_not_read(spark: SparkSession, pg: TestDatabase) -> None:
     filled(pg, "id int primary key", "n")
-    part = checked(ExtractPart, Document({"extract": pg.source(table="t")})).extract
-    source = part.located(Around(session=lambda: spark, vault=pg.vault()))
+    source = source_of(spark, pg, table="t")
     with source.held() as span:
         pg.run("INSERT INTO t VALUES (0, 'late')", "DELETE FROM t WHERE id = 1")
         found = source.read(spark, span)

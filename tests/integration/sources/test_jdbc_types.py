@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -76,6 +77,8 @@ POSTGRES = [
     Case("double precision[]", "ARRAY[0.5]", "array<double>", [0.5]),
     Case("timestamp[]", "ARRAY['2024-03-31 02:30'::timestamp]", "array<timestamp_ntz>", [datetime(2024, 3, 31, 2, 30)]),
     Case("timestamptz[]", "'{}'::timestamptz[]", "array<timestamp>", []),
+    Case("numeric[]", f"ARRAY[{OPEN}, NULL]", "array<decimal(38,18)>", [Decimal(OPEN), None]),
+    Case("numeric(50,0)[]", "ARRAY[1e49]", "array<string>", ["1" + "0" * 49]),
     Case("date[]", "ARRAY['2024-01-01'::date]", "array<date>", [date(2024, 1, 1)]),
     Case("uuid[]", f"ARRAY['{UUID}'::uuid]", "array<string>", [UUID]),
     Case("mood[]", "ARRAY['sad'::mood]", "array<string>", ["sad"]),
@@ -180,6 +183,70 @@ def test_a_number_that_would_lose_digits_fails_the_read_with_the_number(
         copied(spark, pg, tmp_path / "t", table="t")
     assert failed.value.exit_code == 1
     assert not list((tmp_path / "t/_delta_log").glob("*.json"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "said"),
+    [
+        (
+            "numeric[]",
+            "ARRAY[0.5, 0.1234567890123456789]",
+            r"0\.1234567890123456789 does not fit numeric\(38,18\): cast",
+        ),
+        ("int[]", "'{{1,2},{3,4}}'", r"\{\{1,2\},\{3,4\}\} has more than one dimension: cast it to text in a query"),
+        ("text[]", "'{{a,b},{c,d}}'", r"\{\{a,b\},\{c,d\}\} has more than one dimension: cast it to text in a query"),
+        ("numeric[]", "'{{1.5}}'", "has more than one dimension"),
+        ("numeric(5,2)[]", "'{{1.5}}'", "has more than one dimension"),
+        ("date[]", "'{{2024-01-01}}'", "has more than one dimension"),
+        ("uuid[]", f"'{{{{{UUID}}}}}'", "has more than one dimension"),
+        ("timestamp[]", "'{{2024-01-01,2024-01-02}}'", "has more than one dimension"),
+        ("timestamptz", "'infinity'", "infinity"),
+        ("timestamp", "'-infinity'", "infinity"),
+        ("timestamptz[]", "'{infinity}'", "infinity"),
+        ("date", "'infinity'", "infinite"),
+    ],
+)
+def test_a_value_that_spark_has_no_place_for_fails_the_read(
+    spark: SparkSession, pg: TestDatabase, kind: str, value: str, said: str
+) -> None:
+    pg.run(f"CREATE TABLE t (v {kind})", "INSERT INTO t VALUES (NULL)", f"INSERT INTO t VALUES ({value})")
+
+    with pytest.raises(Exception, match=said):
+        extract(spark, pg, table="t").collect()
+
+
+@pytest.mark.parametrize(("kind", "value"), [("timestamptz", "'infinity'"), ("int[]", "'{{1}}'")])
+def test_a_load_of_such_a_value_fails_and_writes_nothing(
+    spark: SparkSession, pg: TestDatabase, tmp_path: Path, kind: str, value: str
+) -> None:
+    pg.run(f"CREATE TABLE t (v {kind})", f"INSERT INTO t VALUES ({value})")
+
+    with pytest.raises(DeltaworksError, match=r"infinity|more than one dimension") as failed:
+        copied(spark, pg, tmp_path / "t", table="t")
+    assert failed.value.exit_code == 1
+    assert not list((tmp_path / "t/_delta_log").glob("*.json"))
+
+
+def test_moments_in_a_list_are_the_same_instants(spark: SparkSession, pg: TestDatabase) -> None:
+    pg.run("CREATE TABLE t (at timestamptz[])", "INSERT INTO t VALUES ('{2024-03-31 02:30:00.5+02,NULL,1500-01-01Z}')")
+    (row,) = extract(spark, pg, table="t").selectExpr("transform(at, each -> unix_micros(each)) AS at").collect()
+
+    first, last = (datetime(2024, 3, 31, 0, 30, 0, 500000), datetime(1500, 1, 1))
+    assert row["at"] == [
+        (at and (at - datetime(1970, 1, 1)) // timedelta(microseconds=1)) for at in (first, None, last)
+    ]
+
+
+def test_a_float_has_all_its_digits_and_is_found_by_them(spark: SparkSession, database: TestDatabase) -> None:
+    values = ["16777216", "3.1415927", "123456.789", "1e-30", "-0.1"]
+    kind = "real" if database.kind == "PostgreSQL" else "float"
+    database.run(f"CREATE TABLE t (x {kind})", f"INSERT INTO t VALUES ({'), ('.join(values)})")
+    rows = extract(spark, database, table="t")
+
+    assert rows.dtypes == [("x", "float")]
+    for value in values:
+        found = rows.where(f"x = CAST('{value}' AS float)").selectExpr("CAST(x AS double) AS x").collect()
+        assert [row["x"] for row in found] == [struct.unpack("f", struct.pack("f", float(value)))[0]]
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin"])

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
+from deltaworks.spark.databases.lexis import without_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import re
+    from collections.abc import Iterator, Mapping, Sequence
 
     from deltaworks.spark.databases.address import Address
 
@@ -55,12 +57,21 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ranges:
+    """Values of a column, as SQL and in order, by which rows are shared out."""
+
+    bounds: tuple[str, ...]
+    heaviest: float = 0  # the share of all rows that the largest part has, about; 0 where nobody looked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """What one run reads of a database, decided before the first row."""
 
     readings: tuple[Reading, ...]
     selects: tuple[str, ...]  # one for each connection
     by: str | None = None  # what the connections share the rows out by
+    options: Mapping[str, str] = field(default_factory=dict)  # by which connections begin as they must
     snapshot: str | None = None  # the statement by which every connection sees the same moment
     why_one: str | None = None  # why there is one connection, where that is worth knowing
 
@@ -145,6 +156,8 @@ class Database(ABC):
     exact_text: ClassVar[str] = "varchar({})"  # a type whose values are equal only where all their signs are
     keeper: ClassVar[str] = ""  # what stands behind CREATE TABLE, so that a transaction can take its rows back
     utc: ClassVar[str] = ""  # what stands behind a time to say that it is UTC, where sessions may mean another zone
+    lexis: ClassVar[re.Pattern[str]]  # what is no code in its statements
+    settings: ClassVar[str] = ""  # what a session says first, so that values mean the same on all of them
     unlogged: ClassVar[str] = ""  # what makes a table cheap that nobody misses after a crash
     truncates_in_transaction: ClassVar[bool] = False  # and takes it back with it
     delete_one: ClassVar[str]  # DELETE of any one row of a table
@@ -180,10 +193,12 @@ class Database(ABC):
         """A connection of Python's client that commits each statement."""
 
     @contextmanager
-    def session(self, address: Address) -> Iterator[Session]:
-        """A connection of our own, closed at the end."""
+    def session(self, address: Address, begin: str | None = None) -> Iterator[Session]:
+        """A connection of our own, which may begin with a statement, closed at the end."""
         session = Session(self, self._connected(address))
         try:
+            for statement in filter(None, (self.settings, begin)):
+                session.run(statement)
             yield session
         finally:
             session.close()
@@ -200,8 +215,16 @@ class Database(ABC):
         """Spell a relation so that it can stand behind FROM."""
         if relation.table is None:
             # The line end, because a query may end with a comment.
-            return f"({(relation.query or '').rstrip().rstrip(';')}\n) AS given"
+            return f"({without_end(relation.query or '', self.lexis)}\n) AS given"
         return ".".join(self.quoted(part) for part in (relation.schema, relation.table) if part)
+
+    def for_java(self, statement: str) -> str:
+        """A statement as Java's driver wants it."""
+        return statement
+
+    @abstractmethod
+    def begun(self, session: Session, snapshot: str | None, statement: str | None) -> dict[str, str]:
+        """Options of Spark's by which its connections begin as this session did: with the file's statement, too."""
 
     @abstractmethod
     def tables(self, session: Session, schema: str | None) -> list[str]:
@@ -220,8 +243,8 @@ class Database(ABC):
         """The first columns of a table's indexes, those first by which it is best shared out."""
 
     @abstractmethod
-    def bounds(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
-        """Values of a column, as SQL and in order, between which there are about as many rows."""
+    def ranges(self, session: Session, relation: Relation, column: str, cut: Cut) -> Ranges:
+        """Values of a column between which there are about as many rows, as far as its values allow."""
 
     @abstractmethod
     def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from deltaworks.spark.databases import lexis
 from deltaworks.spark.databases.base import (
     PATIENCE,
     CannotConnectError,
     Cut,
     Database,
+    Ranges,
     Reading,
     Relation,
     Session,
@@ -19,16 +21,19 @@ from deltaworks.spark.databases.base import (
     escaped,
     remainders,
 )
+from deltaworks.spark.databases.mysql_ranges import estimated
 from deltaworks.spark.databases.mysql_types import Described, reading, type_for
 from deltaworks.vault.extras import required
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
     from deltaworks.spark.databases.address import Address
 
 # Times mean UTC, and a value that does not fit is an error.
 _SESSION = "time_zone='+00:00',sql_mode=CONCAT(@@sql_mode,',STRICT_ALL_TABLES')"
+_IS_TABLE = "table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"
 
 
 _NUMBERS = {
@@ -45,6 +50,7 @@ class MySql(Database):
 
     exact_text: ClassVar[str] = "varchar({}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     keeper: ClassVar[str] = " ENGINE=InnoDB"
+    lexis: ClassVar[re.Pattern[str]] = lexis.MYSQL
     delete_one: ClassVar[str] = "DELETE FROM {} LIMIT 1"
     insert_once: ClassVar[str] = "INSERT IGNORE INTO {}"
     name: ClassVar[str] = "MySQL"
@@ -109,11 +115,15 @@ class MySql(Database):
             return f"CONVERT(X'{text.encode().hex()}' USING utf8mb4)"
         return "'" + text.replace("'", "''") + "'"
 
+    def begun(self, session: Session, snapshot: str | None, statement: str | None) -> dict[str, str]:
+        """By the driver, which does it too on the connection on which Spark asks for columns."""
+        return {"initSql": statement} if statement else {}
+
     def tables(self, session: Session, schema: str | None) -> list[str]:
         """Tables; no views."""
         found = session.rows(
             "SELECT table_name FROM information_schema.tables "
-            "WHERE table_schema = coalesce(%s, database()) AND table_type = 'BASE TABLE' ORDER BY 1",
+            f"WHERE table_schema = coalesce(%s, database()) AND {_IS_TABLE} ORDER BY 1",
             schema,
         )
         return [name for (name,) in found]
@@ -130,7 +140,7 @@ class MySql(Database):
         """About how many bytes and rows a table has, as the server keeps count."""
         found = session.rows(
             "SELECT data_length, table_rows FROM information_schema.tables "
-            "WHERE table_schema = coalesce(%s, database()) AND table_name = %s AND table_type = 'BASE TABLE'",
+            f"WHERE table_schema = coalesce(%s, database()) AND table_name = %s AND {_IS_TABLE}",
             relation.schema,
             relation.table,
         )
@@ -150,8 +160,15 @@ class MySql(Database):
         )
         return [name for (name,) in found]
 
-    def bounds(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
-        """By walking along the column, a part at a time."""
+    def ranges(self, session: Session, relation: Relation, column: str, cut: Cut) -> Ranges:
+        """By the server's own estimates, where an index makes them; or else by walking along the column."""
+        if cut.size and column in self.indexed(session, relation):
+            found = estimated(session, self.spelled(relation), self.quoted(column), cut)
+            if found is not None:
+                return found
+        return Ranges(bounds=tuple(self._walked(session, relation, column, cut)))
+
+    def _walked(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
         name, table, bounds = self.quoted(column), self.spelled(relation), list[str]()
         step = max(self._rows(session, relation, cut) // cut.parts, 1)
         for _ in range(1, cut.parts):
@@ -171,10 +188,20 @@ class MySql(Database):
         return int(rows)
 
     def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
-        """By a hash of each row."""
-        names = ", ".join(self.quoted(each.name) for each in self._columns(session, relation))
-        number = f"CRC32(CONCAT_WS(',', '', {names})) % {cut.parts}"
+        """By a hash of each primary key, or of each row; one too large to be put together counts as nothing."""
+        names = self._primary(session, relation) or [each.name for each in self._columns(session, relation)]
+        listed = ", ".join(map(self.quoted, names))
+        number = f"COALESCE(CRC32(CONCAT_WS(',', '', {listed})), 0) % {cut.parts}"
         return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
+
+    def _primary(self, session: Session, relation: Relation) -> list[str]:
+        found = session.rows(
+            "SELECT column_name FROM information_schema.statistics WHERE table_schema = coalesce(%s, database()) "
+            "AND table_name = %s AND index_name = 'PRIMARY' ORDER BY seq_in_index",
+            relation.schema,
+            relation.table,
+        )
+        return [name for (name,) in found]
 
     def exists(self, session: Session, relation: Relation) -> bool:
         """Whether there is a table or view of this name."""

@@ -71,11 +71,18 @@ def reading(column: Described, sql: str) -> Reading:
 
 
 def _float(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, kind="float" if column.kind == Wire.FLOAT else "double", select=sql)
+    if column.kind == Wire.DOUBLE:
+        return Reading(name=column.name, kind="double", select=sql)
+    return _cast(column, f"({sql} + 0e0)", "float")  # as it is, only six digits would be sent
 
 
 def _text(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, kind="string", select=f"CAST({sql} AS CHAR)")
+    return _compared_by_spark(column, f"CAST({sql} AS CHAR)")
+
+
+def _compared_by_spark(column: Described, select: str) -> Reading:
+    # MySQL takes 'a', 'A' and 'ä' for equal; a filter on what Spark puts together itself is not handed to it.
+    return Reading(name=column.name, kind="string", select=select, then=f"concat({in_spark(column.name)}, '')")
 
 
 def _text_or_bytes(column: Described, sql: str) -> Reading:
@@ -116,7 +123,7 @@ def _wall_clock(column: Described, sql: str) -> Reading:
 
 
 def _shape(column: Described, sql: str) -> Reading:
-    return Reading(name=column.name, kind="string", select=f"ST_AsText({sql})")
+    return _compared_by_spark(column, f"ST_AsText({sql})")
 
 
 def _tiny(column: Described, sql: str) -> Reading:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from deltaworks.spark.databases import lexis
 from deltaworks.spark.databases.base import (
     PATIENCE,
     CannotConnectError,
     Cut,
     Database,
+    Ranges,
     Reading,
     Relation,
     Session,
@@ -44,6 +46,9 @@ class Postgres(Database):
     """PostgreSQL."""
 
     utc: ClassVar[str] = "+00"
+    lexis: ClassVar[re.Pattern[str]] = lexis.POSTGRES
+    # Statements, since a pooler refuses what a connection would be opened with.
+    settings: ClassVar[str] = "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; SET TimeZone = 'UTC'"
     unlogged: ClassVar[str] = "UNLOGGED "
     truncates_in_transaction: ClassVar[bool] = True
     delete_one: ClassVar[str] = "DELETE FROM {0} WHERE ctid IN (SELECT ctid FROM {0} LIMIT 1)"
@@ -105,6 +110,16 @@ class Postgres(Database):
         """Spell a text value."""
         return "'" + text.replace("'", "''") + "'"
 
+    def for_java(self, statement: str) -> str:
+        """With question marks that are operators."""
+        return lexis.without_placeholders(statement, lexis.POSTGRES)
+
+    def begun(self, session: Session, snapshot: str | None, statement: str | None) -> dict[str, str]:
+        """By statements; as Spark asks for columns without them, the path on which tables are found is told besides."""
+        begin = self.for_java("; ".join(filter(None, (snapshot, self.settings, statement))))
+        path = session.rows("SELECT setting FROM pg_settings WHERE name = 'search_path' AND source = 'session'")
+        return {"sessionInitStatement": begin, **({"currentSchema": path[0][0]} if path else {})}
+
     def tables(self, session: Session, schema: str | None) -> list[str]:
         """Tables, partitioned ones as a whole; no views."""
         found = session.rows(
@@ -150,32 +165,36 @@ class Postgres(Database):
         return next((Size(bytes=of_all or own, of_parts=of_parts) for of_parts, of_all, own in found), None)
 
     def indexed(self, session: Session, relation: Relation) -> list[str]:
-        """The primary key's, then those of unique indexes, then others."""
+        """The primary key's, then those of unique indexes, then others; no lists and rows, which have no percentile."""
         found = session.rows(
             "SELECT a.attname FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam "
             "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
+            "JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory NOT IN ('A', 'C') "
             "WHERE i.indrelid = to_regclass(%s) AND i.indisvalid AND i.indpred IS NULL AND m.amname = 'btree' "
             "GROUP BY a.attname ORDER BY max(i.indisprimary::int) DESC, max(i.indisunique::int) DESC, 1",
             self.spelled(relation),
         )
         return [name for (name,) in found]
 
-    def bounds(self, session: Session, relation: Relation, column: str, cut: Cut) -> list[str]:
+    def ranges(self, session: Session, relation: Relation, column: str, cut: Cut) -> Ranges:
         """As a sample of the table's pages tells, or a query's rows."""
-        share = 100 * SAMPLED * PAGE / max(cut.size.bytes, 1) if cut.size else 100
-        sample = f" TABLESAMPLE SYSTEM ({min(100, share):.6f})" if cut.size else ""
         name, places = self.quoted(column), ", ".join(str(part / cut.parts) for part in range(1, cut.parts))
+        rows = f"{self.spelled(relation)}{_sample(cut.size)}"
         ((found,),) = session.rows(
-            f"SELECT (percentile_disc(ARRAY[{places}]::float8[]) WITHIN GROUP (ORDER BY {name}))::text[] "
-            f"FROM {self.spelled(relation)}{sample}"
+            f"SELECT (percentile_disc(ARRAY[{places}]::float8[]) WITHIN GROUP (ORDER BY {name}))::text[] FROM {rows}"
         )
-        return [self.literal(bound) for bound in found or () if bound is not None]
+        bounds = tuple(self.literal(bound) for bound in found or () if bound is not None)
+        if not bounds or cut.size is None:
+            return Ranges(bounds=bounds)
+        counts = ", ".join(f"count(*) FILTER (WHERE {part})" for part in between(name, bounds))
+        (shares,) = session.rows(f"SELECT {counts} FROM {rows}")
+        return Ranges(bounds=bounds, heaviest=max(shares) / max(sum(shares), 1))
 
     def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
-        """By the pages rows lie on, which costs nothing; of a partitioned table, by a hash of each row."""
+        """By the pages rows lie on, which costs nothing; of a partitioned table, by a hash of each row's place."""
         if cut.size and not cut.size.of_parts:
             return Split(by="pages", conditions=_pages(-(-cut.size.bytes // PAGE), cut.parts))
-        number = f"abs(hashtextextended({self.quoted(relation.table or '')}::text, 0) % {cut.parts})"
+        number = f"coalesce(abs(hashtextextended(tableoid::text || ctid::text, 0) % {cut.parts}), 0)"
         return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
 
     def exists(self, session: Session, relation: Relation) -> bool:
@@ -226,6 +245,13 @@ class Postgres(Database):
 
 
 POSTGRES = Postgres()
+
+
+def _sample(size: Size | None) -> str:
+    """What stands behind a table of which only so many pages are read, the same ones each time."""
+    if size is None:
+        return ""
+    return f" TABLESAMPLE SYSTEM ({min(100, 100 * SAMPLED * PAGE / max(size.bytes, 1)):.6f}) REPEATABLE (1)"
 
 
 def _pages(count: int, parts: int) -> tuple[str, ...]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from deltaworks.lake.sql import quoted as in_spark
 from deltaworks.lake.sql import wall_clock
 from deltaworks.spark.databases.base import MICROSECONDS, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Spark reads these as what they are.
 _SAME = {
@@ -32,17 +36,37 @@ def reading(name: str, column: str, kind: str) -> Reading:
         return _array(name, column, _bare(kind.removesuffix("[]")))
     if kind.startswith("numeric"):
         return _numeric(name, column, kind)
-    if kind == "date":
-        days = f"({column} - date '1970-01-01')"  # quicker than a date, which Java makes by way of a calendar
-        return Reading(name=name, kind="date", select=days, then=f"date_from_unix_date({in_spark(name)})")
-    if kind == "oid":
-        return Reading(name=name, kind="bigint", select=f"{column}::bigint")
+    if kind in _HOW:
+        return _HOW[kind](name, column)
     bare = _bare(kind)
     if bare in _TIMES:
         becomes = _TIMES[bare]
         then = _time(becomes, in_spark(name))
         return Reading(name=name, kind=becomes, select=_micros(column), then=then, digits=_digits(kind))
-    return Reading(name=name, kind=_SAME.get(bare, "string"), select=column if bare in _SAME else f"{column}::text")
+    becomes = _SAME.get(bare, "string")
+    return _text(name, column) if becomes == "string" else Reading(name=name, kind=becomes, select=column)
+
+
+def _oid(name: str, column: str) -> Reading:
+    return Reading(name=name, kind="bigint", select=f"{column}::bigint")
+
+
+def _date(name: str, column: str) -> Reading:
+    days = f"({column} - date '1970-01-01')"  # quicker than a date, which Java makes by way of a calendar
+    return Reading(name=name, kind="date", select=days, then=f"date_from_unix_date({in_spark(name)})")
+
+
+def _real(name: str, column: str) -> Reading:
+    # PostgreSQL would compare it with 0.1 as a double, which no real is; a cast is left to Spark to compare.
+    return Reading(name=name, kind="float", select=f"{column}::float8", then=f"CAST({in_spark(name)} AS float)")
+
+
+_HOW: dict[str, Callable[[str, str], Reading]] = {"oid": _oid, "date": _date, "real": _real}
+
+
+def _text(name: str, column: str) -> Reading:
+    # What Spark lets the database compare is compared as Spark would: letter by letter.
+    return Reading(name=name, kind="string", select=f'{column}::text COLLATE "C"')
 
 
 def _bare(kind: str) -> str:
@@ -57,12 +81,27 @@ def _digits(kind: str) -> int:
 
 def _array(name: str, column: str, element: str) -> Reading:
     if element in _TIMES:
-        each = f"SELECT {_micros('each')} FROM unnest({column}) WITH ORDINALITY AS a(each, at) ORDER BY at"
         then = f"transform({in_spark(name)}, each -> {_time(_TIMES[element], 'each')})"
-        select = f"CASE WHEN {column} IS NOT NULL THEN ARRAY({each}) END"
+        select = _flat(column, _mapped(column, _micros("each")), "bigint[]")
         return Reading(name=name, kind=f"array<{_TIMES[element]}>", select=select, then=then)
+    if element == "numeric":
+        digits, behind = _OPEN
+        select = _flat(column, _mapped(column, _checked("each")), f"numeric({digits},{behind})[]")
+        return Reading(name=name, kind=f"array<decimal({digits},{behind})>", select=select)
     becomes, cast = _element(element)
-    return Reading(name=name, kind=f"array<{becomes}>", select=f"{column}{cast}")
+    return Reading(name=name, kind=f"array<{becomes}>", select=_flat(column, column, cast))
+
+
+def _mapped(column: str, each: str) -> str:
+    """A list with every element made into another one."""
+    found = f"SELECT {each} FROM unnest({column}) WITH ORDINALITY AS a(each, at) ORDER BY at"
+    return f"CASE WHEN {column} IS NOT NULL THEN ARRAY({found}) END"
+
+
+def _flat(column: str, value: str, kind: str) -> str:
+    """A list of one dimension as a type; one of more fails the read, and its first elements are in the words."""
+    words = f"left({column}::text, 60) || ' has more than one dimension: cast it to text in a query'"
+    return f"(CASE WHEN array_ndims({column}) > 1 THEN ({words})::{kind} ELSE ({value})::{kind} END)::{kind}"
 
 
 def _micros(time: str) -> str:
@@ -79,10 +118,12 @@ def _time(kind: str, micros: str) -> str:
 
 
 def _element(kind: str) -> tuple[str, str]:
-    if kind.startswith("numeric"):
-        digits, behind = _limits(kind) or _OPEN
-        return f"decimal({digits},{behind})", f"::numeric({digits},{behind})[]"
-    return _SAME.get(kind, "string"), "" if kind in _SAME else "::text[]"
+    if kind in _SAME:
+        return _SAME[kind], f"{kind}[]"
+    limits = _limits(kind)
+    if limits is None or not _fits(*limits):
+        return "string", "text[]"
+    return f"decimal({limits[0]},{limits[1]})", f"{kind}[]"
 
 
 def _numeric(name: str, column: str, kind: str) -> Reading:
@@ -90,14 +131,18 @@ def _numeric(name: str, column: str, kind: str) -> Reading:
     if limits is None:
         return Reading(name=name, kind=f"decimal({_OPEN[0]},{_OPEN[1]})", select=_checked(column))
     digits, behind = limits
-    if digits > _WIDEST or not 0 <= behind <= digits:
-        return Reading(name=name, kind="string", select=f"{column}::text")
+    if not _fits(digits, behind):
+        return _text(name, column)
     return Reading(name=name, kind=f"decimal({digits},{behind})", select=column)
 
 
 def _limits(kind: str) -> tuple[int, int] | None:
     found = re.fullmatch(r"numeric\((\d+),(-?\d+)\)", kind)
     return (int(found[1]), int(found[2])) if found else None
+
+
+def _fits(digits: int, behind: int) -> bool:
+    return digits <= _WIDEST and 0 <= behind <= digits
 
 
 def _checked(column: str) -> str:

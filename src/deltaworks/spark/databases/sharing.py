@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from deltaworks.spark.databases.base import Cut, Split, between
 
 if TYPE_CHECKING:
-    from deltaworks.spark.databases.base import Relation, Session, Size
+    from deltaworks.spark.databases.base import Ranges, Relation, Session, Size
 
 WORTH = 4 << 20  # bytes of a table that are worth a connection
 ONCE = "a query is asked once; partitionColumn would share its rows out"
 NO_TABLE = "it is no table; partitionColumn would share its rows out"
 TOO_FEW = "its partitionColumn has too few values"
+HEAVY = 0.6  # a part with more of the rows than this is not worth the others
 
 
 def shared_out(session: Session, relation: Relation, column: str | None, most: int) -> Split | str | None:
@@ -22,7 +23,8 @@ def shared_out(session: Session, relation: Relation, column: str | None, most: i
     size = session.database.size(session, relation) if relation.table else None
     if column is not None:
         cut = Cut(parts=_parts(size, most) if size else most, size=size)
-        return _ranges(session, relation, column, cut) or TOO_FEW
+        ranges = session.database.ranges(session, relation, column, cut)
+        return _by(session, column, ranges) or TOO_FEW
     if size is None:
         return NO_TABLE if relation.table else ONCE
     cut = Cut(parts=_parts(size, most), size=size)
@@ -34,13 +36,20 @@ def _parts(size: Size, most: int) -> int:
 
 
 def _by_itself(session: Session, relation: Relation, cut: Cut) -> Split:
-    """By the first index that can be cut, or else by no order at all."""
+    """By the first index that can be cut evenly, or else by no order at all."""
     database = session.database
-    indexed = database.indexed(session, relation)
-    found = (_ranges(session, relation, name, cut) for name in indexed)
-    return next(filter(None, found), None) or database.scattered(session, relation, cut)
+    for column in database.indexed(session, relation):
+        found = database.ranges(session, relation, column, cut)
+        if found.heaviest <= heaviest(cut.parts) and (split := _by(session, column, found)):
+            return split
+    return database.scattered(session, relation, cut)
 
 
-def _ranges(session: Session, relation: Relation, column: str, cut: Cut) -> Split | None:
-    bounds = session.database.bounds(session, relation, column, cut)
-    return Split(by=column, conditions=between(session.database.quoted(column), bounds)) if bounds else None
+def heaviest(parts: int) -> float:
+    """Which share of all rows a part may have: twice its own, and of few parts a little less."""
+    return min(HEAVY, 2 / parts)
+
+
+def _by(session: Session, column: str, found: Ranges) -> Split | None:
+    conditions = between(session.database.quoted(column), found.bounds)
+    return Split(by=column, conditions=conditions) if conditions else None

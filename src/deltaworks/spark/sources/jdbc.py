@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -12,6 +13,7 @@ from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Columns, Whole, problem
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.databases.base import Relation, Span, Split
+from deltaworks.spark.databases.marks import TABLE as POSITIONS
 from deltaworks.spark.databases.sharing import shared_out
 from deltaworks.spark.jdbc import JdbcConnector
 from deltaworks.spark.sources.base import Source
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.spark.databases.base import Reading, Session
+
+# Tables that loads of ours make: how far they got, and what is on its way.
+_OURS = re.compile(rf"{re.escape(POSITIONS)}|deltaworks_\d{{8}}T\d{{6}}-[0-9a-f]{{8}}", re.IGNORECASE)
 
 
 class JdbcSource(JdbcConnector, Source):
@@ -37,7 +42,7 @@ class JdbcSource(JdbcConnector, Source):
     """A SELECT whose rows are read, in place of a table."""
     tables: Columns | None = None
     """Several tables, each a load of its own. Without `table`, `tables` and `query`: all of the schema."""
-    fetch_size: Annotated[Whole, Field(ge=0)] = 20_000
+    fetch_size: Annotated[Whole, Field(ge=1)] = 20_000
     """How many rows the driver fetches at a time."""
     session_init_statement: str | None = None
     """A statement that every connection begins with, such as `SET statement_timeout = 0`."""
@@ -81,8 +86,8 @@ class JdbcSource(JdbcConnector, Source):
 
     def _all_tables(self) -> tuple[str, ...]:
         assert self.known is not None
-        with self.known.session(self.address) as session:
-            found = tuple(self.known.tables(session, self.schema_name))
+        with self.known.session(self.address, self.session_init_statement) as session:
+            found = tuple(name for name in self.known.tables(session, self.schema_name) if not _OURS.fullmatch(name))
         if not found:
             raise ConfigError(
                 f"{self.known.name} shows this user no table in the schema {self.schema_name}.",
@@ -98,7 +103,7 @@ class JdbcSource(JdbcConnector, Source):
         """Look at the columns, and share the rows out."""
         if self.known is None:
             return None
-        with self.known.session(self.address) as session:
+        with self.known.session(self.address, self.session_init_statement) as session:
             return self._span(session, None)
 
     @contextmanager
@@ -107,7 +112,7 @@ class JdbcSource(JdbcConnector, Source):
         if self.known is None or self.connections == 1:
             yield self.fixed()
             return
-        with self.known.session(self.address) as session:
+        with self.known.session(self.address, self.session_init_statement) as session:
             yield self._span(session, self.known.snapshot(session))
 
     def _span(self, session: Session, snapshot: str | None) -> Span:
@@ -117,24 +122,27 @@ class JdbcSource(JdbcConnector, Source):
         columns = ", ".join(f"{each.select} AS {database.quoted(each.name)}" for each in readings)
         select = f"SELECT {columns} FROM {database.spelled(relation)}"
         if not isinstance(split, Split):
-            return Span(readings=readings, selects=(select,), why_one=split)
+            options = database.begun(session, None, self.session_init_statement)
+            return Span(readings=readings, selects=(select,), options=options, why_one=split)
+        options = database.begun(session, snapshot, self.session_init_statement)
         selects = tuple(f"{select} WHERE {condition}" for condition in split.conditions)
-        return Span(readings=readings, selects=selects, by=split.by, snapshot=snapshot)
+        return Span(readings=readings, selects=selects, options=options, by=split.by, snapshot=snapshot)
 
     def read(self, spark: SparkSession, span: Span | None) -> DataFrame:
         """The rows, lazily; one part for each connection."""
         reader = spark.read.format("jdbc").options(**self._options(span))
-        if span is None:
+        if span is None or self.known is None:
             relation = self.relation()
             name = ".".join(filter(None, (relation.schema, relation.table)))
             return reader.option("dbtable", f"({self.query}\n) given" if self.query else name).load()
-        parts = [reader.option("dbtable", f"({select}\n) part").load() for select in span.selects]
+        selects = map(self.known.for_java, span.selects)
+        parts = [reader.option("dbtable", f"({select}\n) part").load() for select in selects]
         return _as_they_are(reduce(lambda some, more: some.unionAll(more), parts), span.readings)
 
     def _options(self, span: Span | None) -> dict[str, str]:
-        begin = "; ".join(filter(None, (span.snapshot if span else None, self.session_init_statement)))
-        own = {"fetchsize": str(self.fetch_size), **({"sessionInitStatement": begin} if begin else {})}
-        return {"preferTimestampNTZ": "true", **self.reached(), **own}
+        own = {"preferTimestampNTZ": "true", **self.reached(), "fetchsize": str(self.fetch_size)}
+        statement = self.session_init_statement
+        return {**own, **(span.options if span else {"sessionInitStatement": statement} if statement else {})}
 
     def describe(self, span: Span | None) -> str:
         """What will be read, in one line."""
