@@ -89,7 +89,7 @@ class Postgres(Database):
                 **address.login(),
                 **{name: value for name, value in ssl.items() if value},
             )
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, UnicodeError) as error:  # a name that is none
             raise CannotConnectError(self.name, address, _line(error)) from error
 
     def trouble(self, error: Exception) -> tuple[Trouble, str] | None:
