@@ -39,9 +39,7 @@ class Values:
         match kind.typeName():
             case "byte":
                 return ShortType()
-            case "date" if self.dates:
-                return StringType()
-            case "timestamp" if self.times:
+            case "date" | "timestamp" if self._has_no_format(kind):
                 return StringType()
             case "array":
                 return ArrayType(self.asked(inner.elementType))
@@ -50,6 +48,9 @@ class Values:
             case "struct":
                 return StructType([self.field(each) for each in inner.fields])
         return kind
+
+    def _has_no_format(self, kind: DataType) -> bool:
+        return self.dates if kind.typeName() == "date" else self.times
 
     def field(self, field: StructField) -> StructField:
         """A column as Spark is asked for it."""
@@ -67,17 +68,13 @@ class Values:
             return sql
         inner = cast("Any", kind)
         match kind.typeName():
-            case "byte":
-                return f"try_cast({sql} AS TINYINT)"
-            case "date":
-                return _date(sql)
-            case "timestamp":
-                return _time(sql, self.zone)
             case "array":
                 return f"transform({sql}, x -> {self.value(inner.elementType, 'x')})"
             case "map":
                 return f"transform_values({sql}, (k, x) -> {self.value(inner.valueType, 'x')})"
-        return f"IF({sql} IS NULL, NULL, {self.row(inner, sql)})"
+            case "struct":
+                return f"IF({sql} IS NULL, NULL, {self.row(inner, sql)})"
+        return _leaf(kind, sql, self.zone)
 
     def row(self, columns: StructType, sql: str) -> str:
         """SQL for a struct of these columns."""
@@ -89,24 +86,28 @@ class Values:
 
     def odd(self, kind: DataType, sql: str, became: str) -> str | None:
         """SQL that is true where what a value became is not what was written; none where that cannot be."""
-        inner = cast("Any", kind)
         match kind.typeName():
             case "double" | "float":
                 # JSON knows no such number, but writers that have one spell it out.
                 return f"({sql} IN {INFINITE} AND NOT {self.text} RLIKE {literal(_INFINITY)})"
-            case "timestamp" if not self.times:
-                return f"NOT {sql} BETWEEN timestamp_seconds({YEARS[0]}) AND timestamp_seconds({YEARS[1]})"
-            case "timestamp":
+            case "timestamp" if self.times:
                 return f"({_lost(sql, became)} OR {self._year(sql, became)})"
+            case "timestamp":
+                return f"NOT {sql} BETWEEN timestamp_seconds({YEARS[0]}) AND timestamp_seconds({YEARS[1]})"
+            case "array" | "map" | "struct":
+                return self._inside(kind, sql, became)
+        return _lost(sql, became) if self.changes(kind) else None
+
+    def _inside(self, kind: DataType, sql: str, became: str) -> str | None:
+        inner = cast("Any", kind)
+        match kind.typeName():
             case "array":
                 return self._any(inner.elementType, sql)
             case "map":
                 twice = f"size(array_distinct(map_keys({sql}))) < size({sql})"
                 return _or([twice, self._any(inner.valueType, f"map_values({sql})")])
-            case "struct":
-                names = ((each.dataType, quoted(each.name)) for each in inner.fields)
-                return _or([self.odd(each, f"{sql}.{name}", f"{became}.{name}") for each, name in names])
-        return _lost(sql, became) if self.changes(kind) else None
+        names = ((each.dataType, quoted(each.name)) for each in inner.fields)
+        return _or(self.odd(each, f"{sql}.{name}", f"{became}.{name}") for each, name in names)
 
     def _any(self, kind: DataType, items: str) -> str | None:
         odd = self.odd(kind, "x", self.value(kind, "x"))
@@ -136,6 +137,15 @@ def _lost(sql: str, became: str) -> str:
 def _or(found: Iterable[str | None]) -> str | None:
     some = [each for each in found if each]
     return f"({' OR '.join(some)})" if some else None
+
+
+def _leaf(kind: DataType, sql: str, zone: str) -> str:
+    match kind.typeName():
+        case "date":
+            return _date(sql)
+        case "timestamp":
+            return _time(sql, zone)
+    return f"try_cast({sql} AS {kind.simpleString()})"
 
 
 def _date(sql: str) -> str:
