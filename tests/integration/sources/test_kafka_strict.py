@@ -298,6 +298,28 @@ def test_what_is_no_avro_of_the_schema_is_set_aside(spark: SparkSession, topic: 
     }
 
 
+CLAIMS = {
+    "text": ("string", b"\xe0\xff\xff\xff\x0f"),  # 0x7ffffff0 as Avro counts
+    "bytes": ("bytes", b"\xe0\xff\xff\xff\x0f"),
+    "items": ({"type": "array", "items": "string"}, b"\xe0\xff\xff\xff\x0f"),
+    "keys": ({"type": "map", "values": "string"}, b"\xe0\xff\xff\xff\x0f"),
+    "less than none": ("string", b"\x01"),
+}
+
+
+@pytest.mark.parametrize(("kind", "claim"), CLAIMS.values(), ids=CLAIMS)
+def test_a_record_that_claims_to_be_longer_than_memory_is_set_aside_and_the_session_lives(
+    spark: SparkSession, topic: TestTopic, kind: Any, claim: bytes
+) -> None:
+    schema = json.dumps({"type": "record", "name": "r", "fields": [{"name": "v", "type": kind}]})
+    topic.send(claim + b"abc", b"\x00")
+
+    load = deltaworks.run(pipeline(topic, valueFormat="avro", schema=schema, onBadRecord="setAside"), spark=spark).load
+
+    assert (load.rows_inserted, load.rows_set_aside) == (1, 1)
+    assert [row["reason"] for row in aside()] == ["it is not Avro of this schema"]
+
+
 def test_a_schema_that_is_no_avro_inside_is_refused(spark: SparkSession, topic: TestTopic) -> None:
     schema = AVRO.replace('"long"', '"lnog"')
 
