@@ -111,4 +111,5 @@ def _settings(folder: Path, addresses: dict[str, str], password: str, keys: Path
         "transaction.state.log.min.isr=1",
         "transaction.state.log.num.partitions=1",
         "group.initial.rebalance.delay.ms=0",
+        "log.cleaner.backoff.ms=100",  # a compacted topic is compacted at once
     ]

@@ -153,7 +153,7 @@ def _passed(
             rows, rows_read = counted(rows)
         title = f"transform[{number}] {step.type}"
         with explained(title, rows.columns):
-            rows = step.apply(visible(rows) if step.gathers else rows, inputs)
+            rows = step.apply(rows if step.keeps_order else visible(rows), inputs)
             _ = rows.schema  # Spark Connect finds mistakes only when asked for the schema
         yield Passed(title=title, rows=rows, rows_read=rows_read)
 

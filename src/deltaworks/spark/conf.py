@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
+from deltaworks.spark.jvm import AVRO_LIMITS
 from deltaworks.spark.logstore import FILE_MANAGER, FILE_SYSTEM, WHOLE_FILES, log_store_conf
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 IDEMPOTENCE_CHECK = "spark.databricks.delta.commit.idempotencyCheck.enabled"
 EXTENSIONS = "spark.sql.extensions"
+EXECUTORS = "spark.executor.extraJavaOptions"
 CATALOG = "spark.sql.catalog.spark_catalog"
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -68,7 +70,13 @@ def to_conf(settings: SparkSettings, *, cores: int) -> dict[str, str]:
     for key in settings.conf:
         _require_free(key)
     conf = {**_defaults(settings, cores), **settings.conf, **_fixed(settings)}
-    return conf if settings.remote else {**conf, EXTENSIONS: _extensions(settings.conf.get(EXTENSIONS, ""))}
+    return conf if settings.remote else {**conf, **_joined(settings.conf)}
+
+
+def _joined(theirs: Mapping[str, str]) -> dict[str, str]:
+    """What the user's words are added to, and do not replace."""
+    executors = " ".join([*AVRO_LIMITS, theirs.get(EXECUTORS, "")]).strip()  # of two of one name the last counts
+    return {EXTENSIONS: _extensions(theirs.get(EXTENSIONS, "")), EXECUTORS: executors}
 
 
 def _extensions(theirs: str) -> str:

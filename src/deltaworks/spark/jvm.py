@@ -37,6 +37,14 @@ _OPTIONS = (
     "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
     "-Dderby.connection.requireAuthentication=false",
 )
+# Avro makes room for as many bytes or items as a record claims to have, before it looks whether they are there: one bad
+# record would be the end of the whole JVM. No record of Kafka's, and hardly one of a file, has a value as long as this.
+_MOST_BYTES, _MOST_ITEMS = 64 << 20, 16 << 20
+AVRO_LIMITS = (
+    f"-Dorg.apache.avro.limits.string.maxLength={_MOST_BYTES}",
+    f"-Dorg.apache.avro.limits.bytes.maxLength={_MOST_BYTES}",
+    f"-Dorg.apache.avro.limits.collectionItems.maxLength={_MOST_ITEMS}",
+)
 # The optimising compiler waits until a method is really hot (twenty times its default): on few cores it otherwise takes
 # half the machine away from a start, to compile what runs once. Loops over rows are hot within their first second.
 _PATIENCE = 20
@@ -65,6 +73,7 @@ class JvmPlan:
             "-cp",
             class_path,
             *_OPTIONS,
+            *AVRO_LIMITS,
             *_compiler(),
             *log_options(self.log),
             *self.options,

@@ -123,7 +123,7 @@ MOST_SHOWN = 3
 
 
 def _samples(rows: DataFrame, rule: Expectation) -> list[str]:
-    found = rows.where(f"NOT {rule.kept}").limit(MOST_SHOWN).selectExpr("to_json(struct(*)) AS row").collect()
+    found = visible(rows).where(f"NOT {rule.kept}").limit(MOST_SHOWN).selectExpr("to_json(struct(*)) AS row").collect()
     return [row["row"] for row in found]
 
 

@@ -20,7 +20,7 @@ from deltaworks.spark.gateway import connected, disconnect, forget, is_remote, r
 from deltaworks.spark.home import pyspark_home, spark_jars
 from deltaworks.spark.jars import JarProgress, JarStore, jars_of
 from deltaworks.spark.java import find_java
-from deltaworks.spark.jvm import Jvm, JvmPlan, log_options, memory_and_options
+from deltaworks.spark.jvm import AVRO_LIMITS, Jvm, JvmPlan, log_options, memory_and_options
 from deltaworks.spark.logstore import logstore_jar
 from deltaworks.spark.platform import check_platform, require_idempotence
 
@@ -203,7 +203,8 @@ def _started(starting: Starting) -> Any:
 
 
 def _submitted(starting: Starting) -> Any:
-    options = " ".join([*log_options(starting.settings.log), starting.conf.get("spark.driver.extraJavaOptions", "")])
+    theirs = starting.conf.get("spark.driver.extraJavaOptions", "")
+    options = " ".join([*log_options(starting.settings.log), *AVRO_LIMITS, theirs])
     conf = {**for_submit(starting.conf), "spark.driver.extraJavaOptions": options}
     if starting.settings.log is None:
         return submitted(conf, subprocess.DEVNULL)

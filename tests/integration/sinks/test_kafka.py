@@ -112,6 +112,35 @@ def test_a_key_is_the_value_of_one_column_as_text_or_of_several_as_json(
     assert (found.decode() if isinstance(found, bytes) else found) == key
 
 
+KEYS = {
+    "CAST(123456789012345678.91 AS DECIMAL(20,2))": "123456789012345678.91",
+    "CAST(123456789012345678.92 AS DECIMAL(20,2))": "123456789012345678.92",
+    "CAST(1.10 AS DECIMAL(5,2))": "1.10",
+    "CAST(-100000000 AS DECIMAL(12,2))": "-100000000.00",
+    "CAST('12345678901234567890123456789012345678' AS DECIMAL(38,0))": "12345678901234567890123456789012345678",
+    "CAST(NULL AS DECIMAL(5,2))": None,
+    "array(1.10BD, NULL)": "[1.10,null]",
+    "named_struct('p', 1.10BD, 'at', TIMESTAMP'2024-01-01 00:00:00Z')": '{"p":1.10,"at":"2024-01-01T00:00:00.000000Z"}',
+    "map('p', 1.10BD)": '{"p":1.10}',
+    "CAST(NULL AS ARRAY<INT>)": None,
+    "0.1D": "0.1",
+    "DATE'2024-01-01'": "2024-01-01",
+    "true": "true",
+}
+
+
+def test_a_key_keeps_every_digit(spark: SparkSession, kafka: KafkaServer) -> None:
+    topic = new_topic(kafka, 1)
+    columns = ", ".join(f"{sql} AS c{number}" for number, sql in enumerate(KEYS))
+    row = spark.sql(f"SELECT {columns}")
+
+    for number in range(len(KEYS)):
+        assert deltaworks.load(row.selectExpr(f"c{number} AS k"), topic.sink(keyColumns="k"), "Append").success
+
+    keys = (message.key() for message in sorted(topic.received(len(KEYS)), key=lambda each: each.offset() or 0))
+    assert [key.decode() if isinstance(key, bytes) else key for key in keys] == list(KEYS.values())
+
+
 def test_headers_tell_the_pipeline_the_run_and_the_row(spark: SparkSession, topic: TestTopic) -> None:
     path = table(spark, {"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 2, "name": "b"})
 

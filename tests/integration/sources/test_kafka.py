@@ -162,6 +162,54 @@ def test_avro_values_have_the_columns_of_their_schema(
         assert read(spark, topic, valueFormat="avro", confluentHeader=header, **said) == ORDERS
 
 
+MANY = json.dumps(
+    {
+        "type": "record",
+        "name": "many",
+        "fields": [
+            {"name": "either", "type": ["null", "int", "string"]},
+            {"name": "number", "type": ["int", "long"]},
+            {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}},
+            {"name": "size", "type": {"type": "enum", "name": "size", "symbols": ["small", "large"]}},
+            {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+            {"name": "local", "type": {"type": "long", "logicalType": "local-timestamp-micros"}},
+            {"name": "uuid", "type": {"type": "string", "logicalType": "uuid"}},
+            {"name": "tags", "type": {"type": "array", "items": "string"}},
+        ],
+    }
+)
+# Each with its branch, length or count before it.
+FIRST = (
+    b"\x02\x0a" + b"\x00\x06" + b"\x04\xff\x92" + b"\x02" + b"\x02" + b"\x02" + b"\x02" + b"\x02u" + b"\x02\x02a\x00"
+)
+SECOND = b"\x04\x02x" + b"\x02\x08" + b"\x02\x6e" + b"\x00" + b"\x00" + b"\x00" + b"\x00" + b"\x00" + b"\x00"
+THIRD = b"\x00" + SECOND[3:]
+
+
+def test_avro_unions_decimals_enums_and_dates_have_their_values(spark: SparkSession, topic: TestTopic) -> None:
+    topic.send(FIRST, SECOND, THIRD)
+
+    found = read(spark, topic, valueFormat="avro", schema=MANY, metadata="offset")
+
+    first, second, third = sorted(found, key=lambda row: row["_offset"])
+    assert first == {
+        "either": (5, None),
+        "number": 3,
+        "price": Decimal("-1.10"),
+        "size": "large",
+        "day": datetime(1970, 1, 2).date(),
+        "at": datetime(1970, 1, 1, 0, 0, 0, 1000),
+        "local": datetime(1970, 1, 1, 0, 0, 0, 1),
+        "uuid": "u",
+        "tags": ["a"],
+        "_offset": 0,
+    }
+    assert second["either"] == (None, "x")
+    assert (second["number"], second["price"], second["size"], second["tags"]) == (4, Decimal("1.10"), "small", [])
+    assert third["either"] is None
+
+
 # What stands beside a value
 
 
@@ -309,6 +357,43 @@ def test_where_reading_ends_is_fixed_before_the_first_record(spark: SparkSession
     )
 
 
+def test_a_compacted_topic_is_read_over_the_gaps_in_its_offsets(spark: SparkSession, kafka: KafkaServer) -> None:
+    settings = {"cleanup.policy": "compact", "segment.ms": "50", "min.cleanable.dirty.ratio": "0.01"}
+    topic = new_topic(kafka, 1, **settings)
+    for number in range(6):
+        topic.send({"id": number % 2, "n": number}, key=str(number % 2))
+        time.sleep(0.06)  # the next one begins a new segment, and only what is behind that is compacted
+    until = time.monotonic() + 30
+    while len(offsets := there(topic)) > 4 and time.monotonic() < until:
+        time.sleep(0.2)
+    assert offsets[-1] == 5
+    assert len(offsets) < 6, "the broker has not compacted"
+
+    found = read(spark, topic, metadata="offset")
+
+    assert sorted(row["_offset"] for row in found) == offsets
+    deltaworks.run(pipeline(topic, "Upsert", {"mergeKeys": "id"}), spark=spark)
+    assert landed(spark) == [{"id": 0, "n": 4}, {"id": 1, "n": 5}]
+    ends = {topic.name: {"0": offsets[-1]}}
+    part = read(spark, topic, schema="id INT", startingOffsets={topic.name: {"0": 1}}, endingOffsets=ends)
+    assert len(part) == len([offset for offset in offsets if 1 <= offset < offsets[-1]])
+
+
+def there(topic: TestTopic) -> list[int]:
+    """The offsets that have a record, by Kafka's own client."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({**topic.settings, "group.id": "there", "enable.partition.eof": True})
+    consumer.assign([TopicPartition(topic.name, 0, 0)])
+    try:
+        found = []
+        while (message := consumer.poll(10)) is not None and message.error() is None:
+            found.append(message.offset() or 0)
+        return found
+    finally:
+        consumer.close()
+
+
 def test_a_topic_without_records_is_a_load_of_none(spark: SparkSession, topic: TestTopic) -> None:
     result = deltaworks.run(pipeline(topic, schema=DDL), spark=spark)
 
@@ -377,6 +462,79 @@ def test_the_newest_is_known_behind_transforms_too(spark: SparkSession, topic: T
     deltaworks.run(pipeline(topic, "Upsert", {"mergeKeys": ["id"]}) | {"transform": steps}, spark=spark)
 
     assert landed(spark) == [{"id": 1, "n": 5}]
+
+
+def test_across_partitions_and_topics_the_largest_offset_counts_then_the_time(
+    spark: SparkSession, kafka: KafkaServer, topic: TestTopic
+) -> None:
+    other = new_topic(kafka, 1)
+    early, late = 1704067200000, 1704067260000
+    topic.send({"id": 0}, {"id": 1, "n": "offset 1"}, at=early)
+    topic.send({"id": 1, "n": "offset 0, later"}, {"id": 2, "n": "later"}, partition=1, at=late)
+    other.send({"id": 3, "n": "other, early"}, {"id": 2, "n": "early"}, at=early)
+    topic.send({"id": 9}, {"id": 3, "n": "offset 3"}, partition=1, at=early)
+    said = {"topic": None, "topics": [topic.name, other.name], "schema": "id INT, n STRING"}
+
+    load = deltaworks.run(pipeline(topic, "Upsert", {"mergeKeys": ["id"]}, **said), spark=spark).load
+
+    found = {row["id"]: row["n"] for row in landed(spark)}
+    assert found == {0: None, 1: "offset 1", 2: "later", 3: "offset 3", 9: None}
+    assert load.rows_superseded == 3
+
+
+def doubled(rows: Any) -> Any:
+    """A transform of a user's, who looks at the columns."""
+    assert rows.columns == ["id", "n"]
+    return rows.selectExpr("id", "2 * n AS n")
+
+
+ANY_ORDER: dict[str, list[dict[str, Any]]] = {
+    "union all": [
+        {"type": "sql", "parameters": {"query": "SELECT * FROM input UNION ALL SELECT * FROM more", "inputs": ["more"]}}
+    ],
+    "distinct": [{"type": "sql", "parameters": {"query": "SELECT DISTINCT * FROM input"}}],
+    "union": [{"type": "union", "parameters": {"inputs": ["more"], "distinct": True}}],
+    "python": [{"type": "python", "parameters": {"function": f"{__name__}:doubled"}}],
+    "all columns": [{"type": "withColumn", "parameters": {"name": "all", "expression": "to_json(struct(*))"}}],
+}
+
+
+@pytest.mark.parametrize("steps", ANY_ORDER.values(), ids=ANY_ORDER)
+def test_what_may_do_anything_with_rows_sees_no_column_of_ours_and_the_newest_is_not_known_after_it(
+    spark: SparkSession, topic: TestTopic, kafka: KafkaServer, steps: list[dict[str, Any]]
+) -> None:
+    more = new_topic(kafka, 1)
+    topic.send({"id": 1, "n": 9})
+    file = pipeline(topic, "Upsert", {"mergeKeys": ["id"]}, schema="id BIGINT, n INT")
+    file |= {"transform": steps, "inputs": {"more": more.source(schema="id BIGINT, n INT")}}
+
+    deltaworks.run(file, spark=spark)
+
+    (row,) = landed(spark)
+    assert row["id"] == 1
+    assert row.get("all", '{"id":1,"n":9}') == '{"id":1,"n":9}'
+    topic.send({"id": 1, "n": 5})
+    with pytest.raises(deltaworks.errors.RunError, match=r"1 key is there more than once: .* 2 times"):
+        deltaworks.run(file, spark=spark)
+
+
+@pytest.mark.parametrize("columns", [["*"], ["* EXCEPT (n)", "n"], ["*", "count(*) OVER (PARTITION BY id) AS times"]])
+def test_choosing_all_columns_keeps_the_order(spark: SparkSession, topic: TestTopic, columns: list[str]) -> None:
+    topic.send({"id": 1, "n": 9}, {"id": 1, "n": 5})
+    select = {"type": "select", "parameters": {"columns": columns}}
+
+    deltaworks.run(pipeline(topic, "Upsert", {"mergeKeys": ["id"]}) | {"transform": [select]}, spark=spark)
+
+    assert [(row["id"], row["n"]) for row in landed(spark)] == [(1, 5)]
+
+
+def test_a_rule_that_is_broken_shows_the_rows_as_they_are(spark: SparkSession, topic: TestTopic) -> None:
+    topic.send({"id": -1})
+    rule = {"name": "positive", "check": "id > 0"}
+    file = pipeline(topic, "Upsert", {"mergeKeys": ["id"]}, schema="id BIGINT") | {"expect": [rule]}
+
+    with pytest.raises(deltaworks.errors.RunError, match=r'such as {"id":-1}\.$'):
+        deltaworks.run(file, spark=spark)
 
 
 def test_a_topic_lands_in_a_table_row_by_row(spark: SparkSession, topic: TestTopic) -> None:

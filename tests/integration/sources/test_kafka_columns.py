@@ -150,3 +150,49 @@ def test_records_that_are_no_json_do_not_disturb_the_sample(spark: SparkSession,
 
     assert (result.load.rows_inserted, result.load.rows_set_aside) == (2, 3)
     assert landed(spark) == [{"id": 1, "name": None}, {"id": 2, "name": "b"}]
+
+
+def test_long_records_leave_room_for_both_ends_of_every_partition(spark: SparkSession, topic: TestTopic) -> None:
+    pad = "x" * 5_000
+    topic.send(*({"id": number, "pad": pad} for number in range(400)), {"id": 1, "late": "a"})
+    topic.send(*({"id": number, "other": 1, "pad": pad} for number in range(100)), {"later": "b"}, partition=1)
+
+    found = deltaworks.extract(topic.source(), spark=spark)
+
+    assert set(found.columns) == {"id", "pad", "late", "other", "later"}
+
+
+def test_records_too_odd_for_spark_do_not_stop_the_others(spark: SparkSession, topic: TestTopic) -> None:
+    topic.send(
+        {"id": 1},
+        b'{"id": 2, "n": %s}' % (b"9" * 1_500),
+        b'{"id": 3, "n": %s%s}' % (b"[" * 900, b"]" * 900),
+        b'{"id": 4, "n": %s1%s}' % (b'{"a":' * 500, b"}" * 500),
+    )
+
+    load = deltaworks.run(pipeline(topic, onBadRecord="setAside"), spark=spark).load
+
+    # What no sampled record has is not read; a number that Spark cannot even pass over goes aside.
+    assert load.rows_inserted + (load.rows_set_aside or 0) == 4
+    assert landed(spark)[0]["id"] == 1
+    assert all(row.keys() == {"id"} for row in landed(spark))
+
+
+def test_columns_of_the_table_that_no_sampled_record_has_are_named_before_they_become_null(
+    spark: SparkSession, topic: TestTopic, tmp_path: Path
+) -> None:
+    made(spark, tmp_path / "out", "id BIGINT, name STRING, Note STRING, rank INT")
+    spark.sql(f"INSERT INTO delta.`{tmp_path}/out` VALUES (1, 'a', 'kept by others', 1)")
+    topic.send({"id": 1, "name": "b", "RANK": 2})
+    load = {"mergeKeys": "id", "mergeSchema": True}
+
+    told = deltaworks.run(pipeline(topic, "Upsert", load, schema="id BIGINT, name STRING, RANK INT"), spark=spark)
+    assert landed(spark) == [{"id": 1, "name": "b", "Note": "kept by others", "rank": 2}]
+    assert not any("no sampled record" in note for note in planned(told)["notes"])
+    result = deltaworks.run(pipeline(topic, "Upsert", load), spark=spark)
+    appended = deltaworks.run(pipeline(topic), spark=spark)
+
+    (note,) = (note for note in planned(result)["notes"] if "no sampled record" in note)
+    assert note.startswith("extract: no sampled record has the column Note: it becomes null in rows that are updated")
+    assert landed(spark)[0] == {"id": 1, "name": "b", "Note": None, "rank": 2}
+    assert not any("no sampled record" in note for note in planned(appended)["notes"])

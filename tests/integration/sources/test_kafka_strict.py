@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from tests.servers.topic import TestTopic
 
-DDL = "id BIGINT, name STRING, n INT, day DATE, price DECIMAL(5,2), by STRUCT<a: INT>, tags ARRAY<INT>"
+DDL = (
+    "id BIGINT, name STRING, n INT, day DATE, price DECIMAL(5,2), by STRUCT<a: INT>, tags ARRAY<INT>, "
+    "tiny TINYINT, rate DOUBLE, ratio FLOAT, at TIMESTAMP, more MAP<STRING, INT>, days ARRAY<DATE>, "
+    "deep MAP<STRING, STRUCT<at: TIMESTAMP, tiny: TINYINT>>"
+)
 GOOD = {"id": 1, "name": "a"}
 NOT_JSON = "it is not one JSON object"
 NO_FIT = "a value does not fit its column"
@@ -47,6 +51,26 @@ BAD = {
     "too many digits": (b'{"price": 12345.6}', NO_FIT),
     "wrong inside a struct": (b'{"by": {"a": "x"}}', NO_FIT),
     "wrong inside a list": (b'{"tags": [1, "x"]}', NO_FIT),
+    "a number that would wrap around": (b'{"tiny": 200}', NO_FIT),
+    "a number without end": (b'{"rate": 1e400}', NO_FIT),
+    "a number without end for a short column": (b'{"ratio": -1e300, "name": "INFO"}', NO_FIT),
+    "milliseconds": (b'{"at": 1704067200000}', NO_FIT),
+    "microseconds": (b'{"at": 1704067200000000}', NO_FIT),
+    "nanoseconds": (b'{"at": 1704067200000000000}', NO_FIT),
+    "a time of day": (b'{"at": "12:30"}', NO_FIT),
+    "a time of day after a T": (b'{"at": "T12:30:15"}', NO_FIT),
+    "a time of day with a zone": (b'{"at": "12:30:00-05:00"}', NO_FIT),
+    "a year for a time": (b'{"at": "2024"}', NO_FIT),
+    "words behind a time": (b'{"at": "2024-01-01 noon"}', NO_FIT),
+    "a date without dashes": (b'{"day": "20240229"}', NO_FIT),
+    "a number for a date": (b'{"day": 5}', NO_FIT),
+    "a number in quotes for a date": (b'{"day": "5"}', NO_FIT),
+    "words behind a date": (b'{"day": "2024-02-29 garbage"}', NO_FIT),
+    "words behind a short date": (b'{"day": "2024-2-9 x"}', NO_FIT),
+    "no date in a list": (b'{"days": ["2024-02-29", "5"]}', NO_FIT),
+    "a key twice": (b'{"more": {"a": 1, "a": 2}}', NO_FIT),
+    "a time of day deep inside": (b'{"deep": {"x": {"at": "12:30"}}}', NO_FIT),
+    "a number that would wrap around deep inside": (b'{"deep": {"x": {"tiny": -129}}}', NO_FIT),
     "bad UTF-8": (b'{"id": 2, "name": "\xff"}', NO_TEXT),
 }
 
@@ -119,6 +143,69 @@ def test_records_that_only_look_odd_are_read(spark: SparkSession, topic: TestTop
     topic.send(*odd)
 
     assert deltaworks.extract(topic.source(schema=DDL), spark=spark).count() == len(odd)
+
+
+TIMES = {
+    '"2024-01-01T00:00:00Z"': 1704067200,
+    '"2024-01-01T00:00:00.5+01:00"': 1704063600.5,
+    '"2024-01-01 00:00:00"': 1704067200,
+    '"2024-01-01T00:00:00.000001"': 1704067200.000001,
+    '"2024-1-1 1:02"': 1704070920,
+    '"2024-01-01 00:00:00 Europe/Berlin"': 1704063600,
+    '"2024-01-01"': 1704067200,
+    '"2024-01"': 1704067200,
+    "1704067200": 1704067200,
+    "-1": -1,
+    "2024": 2024,
+}
+
+
+@pytest.mark.parametrize(("options", "ahead"), [({}, 0), ({"timeZone": "Asia/Tokyo"}, 9)])
+def test_times_are_read_as_they_are_usually_spelled_wherever_the_session_is(
+    spark: SparkSession, topic: TestTopic, options: dict[str, str], ahead: int
+) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    topic.send(*(b'{"at": %s}' % text.encode() for text in TIMES))
+
+    source = topic.source(schema="at TIMESTAMP", metadata="offset") | {"options": options}
+    rows = deltaworks.extract(source, spark=session).selectExpr("_offset", "unix_micros(at) AS at").collect()
+
+    found = dict(zip(TIMES, (row["at"] / 1e6 for row in sorted(rows)), strict=True))
+    unzoned = {text for text in TIMES if text.startswith('"') and not any(each in text for each in ("Z", "+", "Eur"))}
+    assert found == {text: at - ahead * 3600 * (text in unzoned) for text, at in TIMES.items()}
+
+
+def test_dates_and_numbers_are_read_as_they_are_usually_spelled(spark: SparkSession, topic: TestTopic) -> None:
+    topic.send(
+        b'{"day": "2024-02-29", "rate": "Infinity", "tiny": -128}',
+        b'{"day": "2024-2-9", "rate": -Infinity, "tiny": 127}',
+        b'{"day": "2024-02-29T10:00:00.5+01:00", "rate": 1e308, "more": {"a": 1, "b": 2}}',
+    )
+
+    shown = "concat_ws(' ', day, rate, tiny, map_keys(more))"
+    rows = deltaworks.extract(topic.source(schema=DDL), spark=spark).selectExpr(f"{shown} AS shown").collect()
+
+    assert [row["shown"] for row in rows] == [
+        "2024-02-29 Infinity -128",
+        "2024-02-09 -Infinity 127",
+        "2024-02-29 1.0E308 a b",
+    ]
+
+
+def test_a_format_of_the_file_counts_and_numbers_beyond_it_are_still_told(
+    spark: SparkSession, topic: TestTopic
+) -> None:
+    topic.send({"at": "31.12.2024"}, {"at": 1704067200})
+    options = {"options": {"timestampFormat": "dd.MM.yyyy"}}
+
+    rows = deltaworks.extract(topic.source(schema="at TIMESTAMP") | options, spark=spark)
+
+    assert [row["at"].isoformat() for row in rows.collect()] == ["2024-12-31T00:00:00", "2024-01-01T00:00:00"]
+    topic.send({"at": 1704067200000000})
+    rows = deltaworks.extract(topic.source(schema="at TIMESTAMP") | options, spark=spark)
+    with pytest.raises(Exception, match="offset 2 holds a record that cannot be read: a value does not fit"):
+        rows.collect()
 
 
 def test_a_record_that_cannot_be_read_is_told_whichever_columns_are_wanted(
@@ -209,6 +296,28 @@ def test_what_is_no_avro_of_the_schema_is_set_aside(spark: SparkSession, topic: 
         3: "it has no header of five bytes",
         4: "it has no header of five bytes",
     }
+
+
+CLAIMS = {
+    "text": ("string", b"\xe0\xff\xff\xff\x0f"),  # 0x7ffffff0 as Avro counts
+    "bytes": ("bytes", b"\xe0\xff\xff\xff\x0f"),
+    "items": ({"type": "array", "items": "string"}, b"\xe0\xff\xff\xff\x0f"),
+    "keys": ({"type": "map", "values": "string"}, b"\xe0\xff\xff\xff\x0f"),
+    "less than none": ("string", b"\x01"),
+}
+
+
+@pytest.mark.parametrize(("kind", "claim"), CLAIMS.values(), ids=CLAIMS)
+def test_a_record_that_claims_to_be_longer_than_memory_is_set_aside_and_the_session_lives(
+    spark: SparkSession, topic: TestTopic, kind: Any, claim: bytes
+) -> None:
+    schema = json.dumps({"type": "record", "name": "r", "fields": [{"name": "v", "type": kind}]})
+    topic.send(claim + b"abc", b"\x00")
+
+    load = deltaworks.run(pipeline(topic, valueFormat="avro", schema=schema, onBadRecord="setAside"), spark=spark).load
+
+    assert (load.rows_inserted, load.rows_set_aside) == (1, 1)
+    assert [row["reason"] for row in aside()] == ["it is not Avro of this schema"]
 
 
 def test_a_schema_that_is_no_avro_inside_is_refused(spark: SparkSession, topic: TestTopic) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from deltaworks.errors import ConfigError
 from deltaworks.spark.conf import DELTA_EXTENSION, EXTENSIONS, IDEMPOTENCE_CHECK, for_submit, to_conf
+from deltaworks.spark.jvm import AVRO_LIMITS
 from deltaworks.spark.logstore import CONDITIONAL_PUT, FILE_MANAGER, WHOLE_FILES
 from deltaworks.spark.settings import SparkSettings
 
@@ -43,6 +44,18 @@ def test_what_exactly_once_relies_on_cannot_be_set(key: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(key)) as refused:
         conf(own={key: "x"})
     assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("master", ["local[*]", "spark://host:7077", "yarn"])
+def test_executors_have_limits_for_avro_and_the_options_of_the_user_count_more(master: str) -> None:
+    name = "spark.executor.extraJavaOptions"
+    limit = "-Dorg.apache.avro.limits.string.maxLength="
+    both = conf(master=master, own={name: f"-Da=b {limit}7"})[name]
+
+    assert conf(master=master)[name].split() == list(AVRO_LIMITS)
+    assert both.startswith(limit)
+    assert both.endswith(f" -Da=b {limit}7")
+    assert name not in conf(master="sc://host")
 
 
 @pytest.mark.parametrize("scheme", ["s3a", "s3"])

@@ -25,6 +25,13 @@ def test_the_class_path_keeps_its_order(tmp_path: Path) -> None:
     assert "a.jar:b.jar" in plan(tmp_path, "").command()
 
 
+def test_one_record_of_avro_cannot_claim_all_memory_unless_the_user_says_so(tmp_path: Path) -> None:
+    limit = "-Dorg.apache.avro.limits.bytes.maxLength="
+    command = replace(plan(tmp_path, ""), options=(f"{limit}7",)).command()
+
+    assert [word for word in command if word.startswith(limit)] == [f"{limit}67108864", f"{limit}7"]  # the last counts
+
+
 def test_half_of_the_machine_is_the_heap_unless_told_otherwise() -> None:
     assert memory_and_options({}) == ("-XX:MaxRAMPercentage=50",)
     assert memory_and_options({"spark.driver.memory": "3g"}) == ("-Xmx3g",)

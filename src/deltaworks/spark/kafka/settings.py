@@ -67,6 +67,9 @@ def _wrong(key: str, value: Any) -> PydanticCustomError | None:
         return problem(f"{key} cannot be set: {_OURS[name]}", "Leave it out.")
     if name.startswith("kafka.sasl.") and name not in LOGIN:
         return problem(f"{key} cannot be set", "Keep username, password and mechanism in a credential.")
+    if key != name:
+        # Spark would take it for the same, we would not see it.
+        return problem(f"Kafka has no setting {key}", f"Write {name}.")
     if not isinstance(value, str | int | float):
         return problem(f"{key} is neither text nor a number", "Write one value.")
     return None

@@ -46,11 +46,20 @@ def key_of(rows: DataFrame, columns: Sequence[str]) -> str:
     names = [there[name.lower()] for name in columns]
     if len(names) > 1:
         return json_value(names, JSON)
-    kind = dict(rows.dtypes)[names[0]]
+    return f"CAST({_text(quoted(names[0]), dict(rows.dtypes)[names[0]])} AS BINARY)"
+
+
+def _text(column: str, kind: str) -> str:
+    """SQL for a value as JSON has it, and so the same in every session; without the quotes of a text."""
     if kind in {"string", "binary"}:
-        return f"CAST({quoted(names[0])} AS BINARY)"
-    # As JSON has it, and so the same in every session.
-    return f"CAST(get_json_object(to_json(struct({quoted(names[0])} AS k), {_map(JSON)}), '$.k') AS BINARY)"
+        return column
+    if kind.startswith(("array", "map", "struct", "variant")):
+        return f"to_json({column}, {_map(JSON)})"
+    around = f"to_json(struct({column} AS k), {_map(JSON)})"
+    if kind.startswith("decimal"):
+        # What stands behind `{"k":`, as it stands: whoever reads it as a number makes a double of it.
+        return f"IF({column} IS NULL, NULL, substring({around}, 6, length({around}) - 6))"
+    return f"get_json_object({around}, '$.k')"
 
 
 def records(rows: DataFrame, value: str, key: str | None, facts: Mapping[str, str]) -> DataFrame:

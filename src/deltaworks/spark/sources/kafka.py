@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.given import SchemaFile
+from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Columns, Flag, FromText, Whole
 from deltaworks.lake.travel import instant
 from deltaworks.spark.formats import require_format
@@ -20,7 +21,7 @@ from deltaworks.spark.kafka.session import newer, with_jars
 from deltaworks.spark.kafka.span import KafkaSpan, Partition
 from deltaworks.spark.kafka.topics import a_pattern, a_topic, several_topics
 from deltaworks.spark.sources.base import Source
-from deltaworks.spark.sources.kafka_columns import Json, found_out, merged, of_table
+from deltaworks.spark.sources.kafka_columns import Json, found_out, merged, of_table, unseen
 from deltaworks.spark.sources.kafka_rows import Decoded, Decoding, bytes_decoding, require_names, text_decoding
 from deltaworks.spark.sources.kafka_rules import check_together, known_metadata
 
@@ -76,6 +77,7 @@ class KafkaSource(KafkaEnd, Source):
     """Read in at least so many tasks, also where a topic has fewer partitions."""
 
     _target: Json | None = PrivateAttr(default=None)
+    _updates: bool = PrivateAttr(default=False)  # whether rows of the target are
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -112,6 +114,7 @@ class KafkaSource(KafkaEnd, Source):
             return self
         found = self.model_copy()
         found._target = of_table(table.schema_json, without=[f"_{name}" for name in self.metadata or ()])
+        found._updates = sink.row_keys(WriteMode.UPSERT) is not None
         return found
 
     def fixed(self) -> KafkaSpan:
@@ -218,6 +221,18 @@ class KafkaSource(KafkaEnd, Source):
         if found is None:
             raise ConfigError("The records that were looked at are empty objects.", hint="Give a schema.")
         return found
+
+    def remarks(self, span: KafkaSpan) -> tuple[str, ...]:
+        """Which columns of rows that are updated become null, as far as the sample tells."""
+        missing = unseen(self._target, span.sample) if self._target and self._updates and span.sample else []
+        if not missing:
+            return ()
+        names, it = ", ".join(missing), "them" if len(missing) > 1 else "it"
+        becomes = f"columns {names}: they become" if len(missing) > 1 else f"column {names}: it becomes"
+        return (
+            f"extract: no sampled record has the {becomes} null in rows that are updated; "
+            f"to leave {it} alone, give a schema without {it}, and mergeSchema",
+        )
 
     def describe(self, span: KafkaSpan) -> str:
         """What will be read, in one line."""

@@ -46,6 +46,12 @@ def found_out(spark: SparkSession, sample: Sequence[str], options: Mapping[str, 
     return found
 
 
+def unseen(there: Json, sample: Iterable[str]) -> list[str]:
+    """The columns of a table that no object of a sample has."""
+    seen = {name.lower() for text in sample for name in json.loads(text)}
+    return [field["name"] for field in there["fields"] if field["name"].lower() not in seen]
+
+
 def merged(there: Json, sample: Json) -> Json:
     """The columns there are, with the types they have, and those that are new in a sample.
 

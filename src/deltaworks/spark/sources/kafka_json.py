@@ -6,12 +6,15 @@ import secrets
 from typing import TYPE_CHECKING
 
 from deltaworks.lake.sql import literal, quoted
-from deltaworks.spark.sources.kafka_rows import LONGEST, NO_VALUE, PARSED, Decoding
+from deltaworks.spark.sources.kafka_rows import LONGEST, MADE, NO_VALUE, PARSED, Decoding
+from deltaworks.spark.sources.kafka_values import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
+
+    from deltaworks.spark.sources.kafka_values import Values
 
 BAD = "__deltaworks_bad_record"
 TEXT = "CAST(value AS STRING)"
@@ -23,25 +26,43 @@ def json_decoding(columns: StructType, options: Mapping[str, str]) -> Decoding:
     from pyspark.sql.types import StringType, StructType
 
     own = {"timeZone": "UTC", **options, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": BAD}
-    fits = StructType([*columns.fields]).add(BAD, StringType())
+    values = values_of(TEXT, own)
+    asked = StructType([values.field(each) for each in columns.fields]).add(BAD, StringType())
     return Decoding(
-        parsed=from_json(expr(TEXT), fits, own),
+        parsed=from_json(expr(TEXT), asked, own),
         row=PARSED,
-        wrong=_wrong(columns, _one_object(own)),
+        wrong=_wrong(columns, values, _one_object(own)),
         columns=tuple(columns.names),
+        made={
+            each.name: values.value(each.dataType, f"{PARSED}.{quoted(each.name)}")
+            for each in columns.fields
+            if values.changes(each.dataType)
+        },
     )
 
 
-def _wrong(columns: StructType, one: str) -> str:
-    became = ", ".join(f"{PARSED}.{quoted(name)} AS {quoted(name)}" for name in columns.names)
-    read_as = f"left(to_json(struct({became}), map('ignoreNullFields', 'false')), {LONGEST})"
+def _wrong(columns: StructType, values: Values, one: str) -> str:
+    read_as = f"left(to_json({values.row(columns, PARSED)}, map('ignoreNullFields', 'false')), {LONGEST})"
     return (
         f"{NO_VALUE}"
         f"WHEN NOT is_valid_utf8({TEXT}) THEN 'it is not UTF-8' "
-        f"WHEN {PARSED}.{BAD} IS NULL AND {PARSED} IS NOT NULL AND ({_flat()} OR {one}) THEN NULL "
+        f"WHEN {PARSED}.{BAD} IS NULL AND {PARSED} IS NOT NULL AND ({_flat()} OR {one}) "
+        f"AND NOT {_odd(columns, values)} THEN NULL "
         f"WHEN {one} THEN concat('a value does not fit its column, it would be read as ', {read_as}) "
         f"ELSE 'it is not one JSON object'"
     )
+
+
+def _odd(columns: StructType, values: Values) -> str:
+    """SQL that is true where a column has a value that was not written."""
+    found = [odd for each in columns.fields if (odd := _odd_column(each, values))]
+    return f"coalesce({' OR '.join(found)}, false)" if found else "false"
+
+
+def _odd_column(column: StructField, values: Values) -> str | None:
+    place = MADE if values.changes(column.dataType) else PARSED
+    name = quoted(column.name)
+    return values.odd(column.dataType, f"{PARSED}.{name}", f"{place}.{name}")
 
 
 def _flat() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConfigError
@@ -11,9 +11,12 @@ from deltaworks.spark.hidden import ORDER
 from deltaworks.spark.unread import RECORD
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import Column, DataFrame
 
 PARSED = "__deltaworks_parsed"
+MADE = "__deltaworks_made"
 _ROW = "__deltaworks_row"
 _WHY = "__deltaworks_why"
 _BOTH = "__deltaworks_both"
@@ -31,6 +34,7 @@ class Decoding:
     row: str  # SQL for the struct of its columns
     wrong: str  # SQL, the branches of a CASE: why a record cannot be read, null where it can
     columns: tuple[str, ...]
+    made: Mapping[str, str] = field(default_factory=dict)  # SQL for columns that are not in the row as they land
     binary: bool = False  # its bytes are no text
 
 
@@ -68,12 +72,15 @@ class Decoded:
         order = f"struct(offset, timestamp, partition, topic) AS {ORDER}"
         words = literal("") if set_aside else self._told()
         told = f"CASE WHEN {self._why()} IS NULL THEN NULL ELSE {words} END"
-        both = f"struct({self.decoding.row} AS {_ROW}, {told} AS {_WHY}) AS {_BOTH}"
+        both = f"struct({self.decoding.row} AS {_ROW}, {MADE}, {told} AS {_WHY}) AS {_BOTH}"
         # Through a generator: Spark neither leaves it out nor parses again for a condition that follows, whichever
         # columns are wanted later.
         found = self._parsed().selectExpr(*beside, order, both).selectExpr(*names, f"inline(array({_BOTH}))")
         kept = found.where(_WHY + (" IS NULL" if set_aside else f" IS NULL OR CAST(raise_error({_WHY}) AS BOOLEAN)"))
-        return kept.select(*(f"{_ROW}.{quoted(name)}" for name in self.decoding.columns), *names)
+        return kept.select(*map(self._column, self.decoding.columns), *names)
+
+    def _column(self, name: str) -> str:
+        return f"{MADE if name in self.decoding.made else _ROW}.{quoted(name)}"
 
     def unreadable(self) -> DataFrame:
         """The records that cannot be read, each as `reason` and `row`."""
@@ -83,7 +90,9 @@ class Decoded:
         return found.selectExpr(f"{_WHY} AS reason", f"to_json({row}, map('timeZone', 'UTC')) AS row")
 
     def _parsed(self) -> DataFrame:
-        return self.records.select("*", self.decoding.parsed.alias(PARSED))
+        made = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in self.decoding.made.items())
+        # Worked out once, for the row and for the question whether it can be read.
+        return self.records.select("*", self.decoding.parsed.alias(PARSED)).selectExpr("*", f"struct({made}) AS {MADE}")
 
     def _metadata(self, name: str) -> str:
         return "CAST(key AS STRING)" if name == "key" and not self.binary_keys else name

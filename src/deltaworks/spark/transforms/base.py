@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -43,6 +44,11 @@ class Transform(Step, ABC):
         """Whether it gives the same rows, at little cost, however often it is asked."""
         return False
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether rows still tell, after it, which is the newer one; where not, it does not see the column for that."""
+        return not self.gathers
+
     @abstractmethod
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The changed rows, lazily; `inputs` are the other rows the pipeline reads, by name."""
@@ -50,6 +56,12 @@ class Transform(Step, ABC):
     @abstractmethod
     def describe(self) -> str:
         """What it does, in one line."""
+
+
+def names_all(*sql: str) -> bool:
+    """Whether an expression says `*` for all columns, as in `struct(*)`."""
+    counted = re.compile(r"\bcount\s*\(\s*\*\s*\)", re.IGNORECASE)
+    return any(re.search(r"[(,]\s*(\w+\s*\.\s*)?\*", counted.sub("", each)) for each in sql)
 
 
 def require_columns(rows: DataFrame, wanted: Iterable[str]) -> None:

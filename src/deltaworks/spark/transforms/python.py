@@ -45,6 +45,11 @@ class Python(Transform):
         self._folder = (info.context or {}).get("folder", self._folder)
         return self
 
+    @property
+    def keeps_order(self) -> bool:
+        """A function may do anything with rows."""
+        return False
+
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """What the function makes of the rows."""
         from pyspark.sql import DataFrame

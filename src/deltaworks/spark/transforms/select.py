@@ -8,11 +8,14 @@ from pydantic import Field
 
 from deltaworks.lake.model import FromText
 from deltaworks.lake.sql import same_each_time
-from deltaworks.spark.hidden import carried
-from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform
+from deltaworks.spark.hidden import ORDER, carried, visible
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, names_all
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+_KEPT = "__deltaworks_kept"
 
 
 class Select(Transform):
@@ -28,9 +31,16 @@ class Select(Transform):
         """It looks at one row at a time, unless its SQL asks for chance or the clock."""
         return same_each_time(*self.columns)
 
+    @property
+    def keeps_order(self) -> bool:
+        """Unless its SQL means all columns, but for a `*` alone."""
+        return not names_all(*self.columns)
+
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """Only the chosen columns."""
-        return rows.selectExpr(*self.columns, *carried(rows))
+        # A `*` brings the column that tells the order along; it is taken once, under a name of its own meanwhile.
+        kept = [f"{each} AS {_KEPT}" for each in carried(rows)]
+        return visible(rows.selectExpr(*self.columns, *kept)).withColumnRenamed(_KEPT, ORDER)
 
     def describe(self) -> str:
         """The columns."""

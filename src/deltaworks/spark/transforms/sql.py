@@ -30,6 +30,11 @@ class Sql(Transform):
         """The inputs it may name."""
         return self.inputs
 
+    @property
+    def keeps_order(self) -> bool:
+        """A query may do anything with rows."""
+        return False
+
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The result of the query."""
         from pyspark.errors import AnalysisException

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.model import Flag, FromText
-from deltaworks.spark.hidden import visible
 from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, require_fit
 
 if TYPE_CHECKING:
@@ -34,9 +33,13 @@ class Union(Transform):
         """The inputs it adds."""
         return self.inputs
 
+    @property
+    def keeps_order(self) -> bool:
+        """Rows of an input have no place among the others."""
+        return False
+
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """All rows."""
-        rows = visible(rows)
         for name in self.inputs:
             self._check(rows, inputs[name], name)
             rows = rows.unionByName(inputs[name], allowMissingColumns=self.allow_missing)

@@ -15,6 +15,7 @@ from deltaworks.spark.transforms.base import (
     NO_INPUTS,
     Inputs,
     Transform,
+    names_all,
     refuse_twice,
     require_columns,
     with_columns,
@@ -40,6 +41,11 @@ class Window(Transform):
     """Columns, or expressions such as `at DESC`; name enough of them that no two rows stand in one place."""
     frame: str | None = None
     """Which rows around it count, such as `ROWS BETWEEN 6 PRECEDING AND CURRENT ROW`."""
+
+    @property
+    def keeps_order(self) -> bool:
+        """Unless its SQL means all columns."""
+        return not names_all(*self.columns.values())
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows with the columns, each in its old place or at the end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from deltaworks.lake.sql import same_each_time
-from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, with_columns
+from deltaworks.spark.transforms.base import NO_INPUTS, Inputs, Transform, names_all, with_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,6 +25,11 @@ class WithColumn(Transform):
     def repeats(self) -> bool:
         """It looks at one row at a time, unless its SQL asks for chance or the clock."""
         return same_each_time(self.expression)
+
+    @property
+    def keeps_order(self) -> bool:
+        """Unless its SQL means all columns."""
+        return not names_all(self.expression)
 
     def apply(self, rows: DataFrame, inputs: Inputs = NO_INPUTS) -> DataFrame:
         """The rows with the column, in its old place or at the end."""

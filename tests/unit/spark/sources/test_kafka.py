@@ -175,6 +175,14 @@ def test_a_setting_that_is_ours_is_refused(key: str) -> None:
         source(**{key: "x"})
 
 
+@pytest.mark.parametrize("key", ["kafka.Isolation.Level", "kafka.fetch.MAX.bytes", "kafka.Bootstrap.servers"])
+def test_a_setting_in_other_letters_is_refused_because_spark_would_take_it_for_the_same(key: str) -> None:
+    with pytest.raises(ValidationError, match=f"Kafka has no setting {key}") as caught:
+        source(**{key: "read_uncommitted"})
+
+    assert f"Write {key.lower()}." in str(caught.value.errors())
+
+
 def test_a_setting_is_one_value() -> None:
     with pytest.raises(ValidationError, match="is neither text nor a number"):
         source(**{"kafka.fetch.max.bytes": [1]})
