@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import uuid
@@ -25,6 +26,7 @@ from tests.integration.stores import store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from confluent_kafka import Message
     from pyspark.sql import SparkSession
 
     from deltaworks.runs.result import RunResult
@@ -149,6 +151,7 @@ def test_time_travel_read(spark: SparkSession, s3: S3Server, lake: Path, tmp_pat
 
 
 def test_change_data_feed(spark: SparkSession, s3: S3Server, lake: Path, kafka: KafkaServer, tmp_path: Path) -> None:
+    begun = datetime.now(UTC)
     _table_of_160_versions(tmp_path / "users")
     uploaded(tmp_path / "users", s3)
     expected = deltaworks.open_table(tmp_path / "users").changes(100, 150).read_all().to_pylist()
@@ -156,12 +159,27 @@ def test_change_data_feed(spark: SparkSession, s3: S3Server, lake: Path, kafka: 
         result = run("4", spark, s3, settings=_broker("load", kafka))
         messages = consumed(kafka, "user-changes", len(expected))
 
-    keys = ("user_id", "name", "_change_type", "_commit_version")
-    found = sorted(tuple(message[key] for key in keys) for message in messages)
-    assert found == sorted(tuple(row[key] for key in keys) for row in expected)
-    assert {version for *_, version in found} == set(range(100, 151))
-    assert {kind for *_, kind, _ in found} == {"insert", "update_preimage", "update_postimage", "delete"}
+    found = [json.loads(message.value() or b"null") for message in messages]
+    # A commit is of the time when its file came to the bucket, which the table before that does not know.
+    times = {(row["_commit_version"], row.pop("_commit_timestamp")) for row in found}
+    assert sorted(found, key=str) == sorted((_without_time(row) for row in expected), key=str)
+    assert [version for version, _ in sorted(times)] == list(range(100, 151))
+    assert all(begun <= _at(at) <= datetime.now(UTC) and at.endswith("Z") for _, at in times)
+    assert {row["_commit_version"] for row in found} == set(range(100, 151))
+    kinds = {"insert", "update_preimage", "update_postimage", "delete"}
+    assert {row["_change_type"] for row in found} == kinds
     assert result.load.rows_written == len(expected)
+    for message in messages:
+        assert message.key() is None
+        assert dict(message.headers() or ()) == {
+            "deltaworks-pipeline": b"users-cdc-processing",
+            "deltaworks-run": result.run_id.encode(),
+            "deltaworks-row": hashlib.sha256(b"\0" + (message.value() or b"")).hexdigest().encode(),
+        }
+
+
+def _without_time(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "_commit_timestamp"}
 
 
 def test_partition_overwrite(spark: SparkSession, s3: S3Server, lake: Path, pg: TestDatabase) -> None:
@@ -248,13 +266,12 @@ def produced(kafka: KafkaServer, name: str, records: list[dict[str, Any]]) -> No
     assert producer.flush(20) == 0
 
 
-def consumed(kafka: KafkaServer, name: str, number: int) -> list[dict[str, Any]]:
+def consumed(kafka: KafkaServer, name: str, number: int) -> list[Message]:
     """All that a topic has, which is so many."""
     settings = {"bootstrap.servers": kafka.plain, "group.id": uuid.uuid4().hex, "auto.offset.reset": "earliest"}
     consumer = Consumer({**settings, "enable.partition.eof": False})
     consumer.subscribe([name])
     try:
-        messages = consumer.consume(number, timeout=20) + consumer.consume(1, timeout=0.5)
+        return consumer.consume(number, timeout=20) + consumer.consume(1, timeout=0.5)
     finally:
         consumer.close()
-    return [json.loads(message.value() or b"null") for message in messages]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ import deltaworks
 from deltaworks.errors import ConfigError, RunError, SetupError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from confluent_kafka import Message
     from pyspark.sql import SparkSession
     from tests.servers.kafka import KafkaServer
@@ -154,6 +157,37 @@ def test_headers_tell_the_pipeline_the_run_and_the_row(spark: SparkSession, topi
     for each, key, value in found:
         assert each["deltaworks-row"] == hashlib.sha256(key + b"\0" + value).hexdigest()  # type: ignore[operator]
     assert len({each["deltaworks-row"] for each, _, _ in found}) == 2
+
+
+def test_the_producer_is_idempotent_as_the_log_of_the_broker_shows(spark: SparkSession, kafka: KafkaServer) -> None:
+    topic, plain = new_topic(kafka, 1), new_topic(kafka, 1)
+    plain.send({"id": 1})  # by a producer that is not
+
+    assert deltaworks.load(spark.range(100).coalesce(1), topic.sink(), "Append").success
+
+    # Kafka's client refuses idempotence with any other acks than all, and hands out sequences then only.
+    batches = list(batches_of(topic))
+    assert batches
+    assert all(producer >= 0 and sequence >= 0 for producer, sequence in batches)
+    assert [producer for producer, _ in batches_of(plain)] == [-1]
+
+
+def batches_of(topic: TestTopic) -> Iterator[tuple[int, int]]:
+    """The producer and the first sequence number of every batch, as the broker has them on disk."""
+    (log,) = topic.server.certificate.parent.glob(f"data/{topic.name}-0/*.log")
+    data = log.read_bytes()
+    while data:
+        # Offset, length, epoch, version, checksum, attributes, last offset, two times, producer, its epoch, sequence.
+        _, length, _, _, _, _, _, _, _, producer, _, sequence = struct.unpack_from(">qiibihiqqqhi", data)
+        yield producer, sequence
+        data = data[12 + length :]
+
+
+@pytest.mark.parametrize("said", ["kafka.acks", "kafka.enable.idempotence"])
+def test_that_cannot_be_turned_off(spark: SparkSession, topic: TestTopic, said: str) -> None:
+    result = deltaworks.load(spark.range(1), topic.sink(**{said: "0"}), "Append")
+
+    assert f"{said} cannot be set" in str(result.error)
 
 
 def test_rows_that_are_loaded_from_python_have_no_pipeline(spark: SparkSession, topic: TestTopic) -> None:
