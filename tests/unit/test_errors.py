@@ -41,9 +41,10 @@ from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
 from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
 from deltaworks.spark.kafka.offsets import NoSuchOffsetError
-from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
+from deltaworks.spark.keys import DuplicateKeysError, NullKeysError, TiedKeysError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
+from deltaworks.spark.sinks.jdbc_load import ShortenedError
 from deltaworks.spark.sources.files_read import NothingToReadError
 from deltaworks.spark.unread import BadRecordError, HeaderError
 from deltaworks.vault import CredentialNotFoundError
@@ -95,6 +96,8 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         BrokenRuleError(Expectation(name="positive", check="n > 0"), 1, 2, ["{}"]),
         NullKeysError(3, ["id"]),
         DuplicateKeysError(2, [("1", 2)]),
+        TiedKeysError([("1", 2)]),
+        ShortenedError("at", 2, 0),
         WriteConflictError("Too late.", hint="Again.", conflict=Conflict.APPEND),
         NoPatternError("a[", "`[` has no `]`"),
         SchemaTextError("'it' is no type"),
