@@ -6,6 +6,7 @@ from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from deltaworks.errors import ConflictError
 from deltaworks.lake.commit import aside_app_id
 from deltaworks.lake.expectation import OnFailure, to_set_aside
 from deltaworks.lake.mode import WriteMode
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from deltaworks.spark.sinks import Sink
 
 
+MOST_TRIES = 10
 UNREADABLE = "unreadable"  # what stands in place of a rule
 
 
@@ -40,9 +42,14 @@ def set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Co
     broken = [broken_rows(visible(batch.rows), strict, commit)] if strict else []
     unreadable = [unreadable_rows(batch.unreadable, commit)] if batch.unreadable else []
     found = reduce(lambda some, more: some.unionByName(more), broken + unreadable)
-    # Another try of the same key, at the same time, may be faster.
-    while beside.write(Batch(rows=found, repeats=True), WriteMode.APPEND, commit.aside(beside.target())).already_landed:
-        continue
+    for _ in range(MOST_TRIES):  # another try of the same key, at the same time, may be faster
+        ours = commit.aside(beside.target())
+        if not beside.write(Batch(rows=found, repeats=True), WriteMode.APPEND, ours).already_landed:
+            return
+    raise ConflictError(
+        f"Other tries of the key {commit.key!r} were faster, {MOST_TRIES} times.",
+        hint="Nothing was landed; run it again.",
+    )
 
 
 def tidy(sink: Sink, commit: Commit, landed_by: str | None, session: Callable[[], SparkSession]) -> None:

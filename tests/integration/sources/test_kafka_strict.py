@@ -330,16 +330,21 @@ def test_a_schema_that_is_no_avro_inside_is_refused(spark: SparkSession, topic: 
 # Once
 
 
+def broken_off(step: str, file: dict[str, Any], spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run with a key, and fail at a step."""
+    with monkeypatch.context() as armed:
+        armed.setenv("DELTAWORKS_FAILPOINTS", f"{step}=raise")
+        with pytest.raises(Exception, match=step):
+            deltaworks.run(file, spark=spark, key="monday")
+
+
 def test_records_are_set_aside_once_even_when_a_run_with_a_key_is_replayed(
     spark: SparkSession, topic: TestTopic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topic.send(GOOD, BAD["broken"][0], GOOD, BAD["no such day"][0])
     file = pipeline(topic, schema=DDL, onBadRecord="setAside")
-    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_aside=raise")
-    with pytest.raises(Exception, match="after_aside"):
-        deltaworks.run(file, spark=spark, key="monday")
+    broken_off("after_aside", file, spark, monkeypatch)
     assert len(aside()) == 2
-    monkeypatch.delenv("DELTAWORKS_FAILPOINTS")
 
     replayed = deltaworks.run(file, spark=spark, key="monday")
     again = deltaworks.run(file, spark=spark, key="monday")
@@ -355,10 +360,7 @@ def test_a_replay_that_reads_more_sets_aside_what_is_new_and_nothing_twice(
 ) -> None:
     file = pipeline(topic, schema=DDL, onBadRecord="setAside")
     topic.send(GOOD, BAD["broken"][0])
-    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_aside=raise")
-    with pytest.raises(Exception, match="after_aside"):
-        deltaworks.run(file, spark=spark, key="monday")
-    monkeypatch.delenv("DELTAWORKS_FAILPOINTS")
+    broken_off("after_aside", file, spark, monkeypatch)
     topic.send(GOOD, BAD["broken"][0])
     replayed = deltaworks.run(file, spark=spark, key="monday")
 
@@ -374,13 +376,8 @@ def test_what_a_killed_run_left_aside_is_removed_by_whoever_finds_the_key_landed
 ) -> None:
     file = pipeline(topic, schema=DDL, onBadRecord="setAside")
     topic.send(GOOD, BAD["broken"][0])
-    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_aside=raise")
-    with pytest.raises(Exception, match="after_aside"):
-        deltaworks.run(file, spark=spark, key="monday")
-    monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "after_landing=raise")
-    with pytest.raises(Exception, match="after_landing"):
-        deltaworks.run(file, spark=spark, key="monday")
-    monkeypatch.delenv("DELTAWORKS_FAILPOINTS")
+    for step in ("after_aside", "after_landing"):
+        broken_off(step, file, spark, monkeypatch)
     assert len(aside()) == 2
     found = deltaworks.run(file, spark=spark, key="monday").load
 
