@@ -22,6 +22,9 @@ from tests.servers.keeper import Run
 from tests.servers.topic import new_topic
 
 from bench.timing import interleaved, save
+from deltaworks.api import cache_folder
+from deltaworks.spark.settings import SparkSettings
+from deltaworks.spark.training import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +39,7 @@ SIDES = ("hand", "deltaworks")
 
 def main(rounds: int = 3, number: int = MESSAGES) -> None:
     """Measure, print the ratio, keep the numbers."""
+    make(SparkSettings(cache=cache_folder(os.environ)))
     with tempfile.TemporaryDirectory(prefix="deltaworks-bench-") as scratch:
         folder = Path(scratch)
         topic = new_topic(kafka_server(Run(folder / "servers", os.getpid())), PARTITIONS, "orders")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -48,6 +49,7 @@ AVRO_LIMITS = (
 # The optimising compiler waits until a method is really hot (twenty times its default): on few cores it otherwise takes
 # half the machine away from a start, to compile what runs once. Loops over rows are hot within their first second.
 _PATIENCE = 20
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC")
 _COMPILER = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15000, "BackEdge": 40000}
 
 
@@ -96,8 +98,11 @@ def memory_and_options(conf: Mapping[str, str]) -> tuple[str, ...]:
     memory = conf.get("spark.driver.memory")
     # Spark's default of 1 GiB is for a driver that only directs; a local one does all the work.
     heap = f"-Xmx{memory}" if memory else "-XX:MaxRAMPercentage=50"
-    extra = (conf.get(f"spark.driver.{kind}JavaOptions", "") for kind in ("default", "extra"))
-    return (heap, *(word for options in extra for word in shlex.split(options)))
+    extra = [conf.get(f"spark.driver.{kind}JavaOptions", "") for kind in ("default", "extra")]
+    given = [word for options in extra for word in shlex.split(options)]
+    # The collector that costs rows least; nobody waits for an answer that a pause would delay.
+    collector = () if any(_COLLECTOR.fullmatch(word) for word in given) else ("-XX:+UseParallelGC",)
+    return (heap, *collector, *given)
 
 
 class Jvm:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import SetupError
 from deltaworks.spark.conf import CATALOG, DELTA_CATALOG, DELTA_EXTENSION, EXTENSIONS, IDEMPOTENCE_CHECK
+from deltaworks.spark.gateway import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,12 +63,16 @@ def require_idempotence(spark: SparkSession) -> None:
 
 
 def _delta_version(spark: SparkSession) -> str:
+    """What Delta says of itself; only a server is asked by SQL, for which a new JVM takes seconds."""
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
-        # Plain SQL, so that a Spark Connect server can be asked as well.
-        return str(spark.sql("SELECT reflect('io.delta.package', 'VERSION')").collect()[0][0])
-    except PySparkException as error:
+        if is_remote(spark):
+            return str(spark.sql("SELECT reflect('io.delta.package', 'VERSION')").collect()[0][0])
+        jvm: Any = spark._jvm
+        return str(jvm.io.delta.package.VERSION())
+    except (PySparkException, Py4JError, TypeError) as error:  # a class that is not there is a package, and no function
         raise SetupError("This session has no Delta Lake on its class path.", hint=HINT) from error
 
 

@@ -33,8 +33,15 @@ def test_one_record_of_avro_cannot_claim_all_memory_unless_the_user_says_so(tmp_
 
 
 def test_half_of_the_machine_is_the_heap_unless_told_otherwise() -> None:
-    assert memory_and_options({}) == ("-XX:MaxRAMPercentage=50",)
-    assert memory_and_options({"spark.driver.memory": "3g"}) == ("-Xmx3g",)
+    assert memory_and_options({})[0] == "-XX:MaxRAMPercentage=50"
+    assert memory_and_options({"spark.driver.memory": "3g"})[0] == "-Xmx3g"
+
+
+def test_a_collector_that_the_user_chose_is_the_only_one() -> None:
+    chosen = memory_and_options({"spark.driver.extraJavaOptions": "-XX:+UseZGC"})
+
+    assert [word for word in memory_and_options({}) if word.endswith("GC")] == ["-XX:+UseParallelGC"]
+    assert [word for word in chosen if word.endswith("GC")] == ["-XX:+UseZGC"]
 
 
 def test_java_options_of_the_user_are_split_as_a_shell_would() -> None:
