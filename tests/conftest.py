@@ -151,10 +151,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from deltaworks.spark.session import close_session, open_session
     from deltaworks.spark.settings import SparkSettings
 
-    # Tests are many small queries: compiling each of them well costs more than running it. What is compiled
-    # quickly gets little room by default, and once that is full is thrown away and compiled again, all the time.
+    # Tests are many small queries: to generate code for each of them costs more than to run it without.
     conf = {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m",
         "spark.driver.memory": "3g",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
