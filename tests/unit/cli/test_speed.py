@@ -19,23 +19,33 @@ if TYPE_CHECKING:
 
 SOON = 0.5  # seconds of work, from typing to answer; more pass where other programs have the machine
 LATE = 10  # seconds that pass
-TRIES = 20
+TRIES = 6
+LIBRARIES = "import importlib.metadata, logging, pydantic.fields, pydantic.types, typer.main, yaml"
 
 
-def best(folder: Path, *words: str) -> float:
-    """The quickest of a few tries; the first that is quick enough ends them."""
-    command = [sys.executable, "-m", "deltaworks.cli.main", *words]
+def is_soon(folder: Path, *words: str) -> bool:
+    """Half a second; on a machine that is slow just now, twice what it takes to import the libraries of any command."""
+    if quickest(folder, "-m", "deltaworks.cli.main", *words, enough=SOON) < SOON:
+        return True
+    slow = quickest(folder, "-c", LIBRARIES)
+    return quickest(folder, "-m", "deltaworks.cli.main", *words, enough=2 * slow) < 2 * slow
+
+
+def quickest(folder: Path, *words: str, enough: float = 0) -> float:
+    """The best of a few tries; the first that is quick enough ends them."""
     # Without those that make every process measure its coverage; with bytecode kept, as pip installs it.
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTHONDONT"))}
     variables["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
-    quickest = float("inf")
+    best = float("inf")
     for _ in range(TRIES):
         before = worked()
-        subprocess.run(command, cwd=folder, env=variables, capture_output=True, check=True, timeout=LATE)
-        quickest = min(quickest, worked() - before)
-        if quickest < SOON:
+        subprocess.run(
+            [sys.executable, *words], cwd=folder, env=variables, capture_output=True, check=True, timeout=LATE
+        )
+        best = min(best, worked() - before)
+        if best < enough:
             break
-    return quickest
+    return best
 
 
 def worked() -> float:
@@ -47,7 +57,7 @@ def worked() -> float:
 def test_validate_answers_in_under_half_a_second(tmp_path: Path) -> None:
     saved(tmp_path, TEXT)
 
-    assert best(tmp_path, "validate", "orders.yaml") < SOON
+    assert is_soon(tmp_path, "validate", "orders.yaml")
 
 
 @pytest.mark.parametrize("command", ["info", "history", "schema"])
@@ -56,7 +66,7 @@ def test_a_look_at_a_small_table_takes_under_half_a_second(tmp_path: Path, comma
         land(tmp_path / "orders", f"day {day}")
     append(tmp_path / "orders")
 
-    assert best(tmp_path, "table", command, "orders") < SOON
+    assert is_soon(tmp_path, "table", command, "orders")
 
 
 def test_a_look_into_a_vault_takes_under_half_a_second(tmp_path: Path) -> None:
@@ -65,4 +75,4 @@ def test_a_look_into_a_vault_takes_under_half_a_second(tmp_path: Path) -> None:
     vault.put("pg", {"password": SecretStr("canary")})
     saved(tmp_path, "vault: {type: file, path: v/vault.sealed}\n", "deltaworks.yaml")
 
-    assert best(tmp_path, "vault", "list") < SOON
+    assert is_soon(tmp_path, "vault", "list")
