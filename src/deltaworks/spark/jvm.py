@@ -49,8 +49,8 @@ AVRO_LIMITS = (
 # The optimising compiler waits until a method is really hot (twenty times its default): on few cores it otherwise takes
 # half the machine away from a start, to compile what runs once. Loops over rows are hot within their first second.
 _PATIENCE = 20
-_COLLECTOR = re.compile(r"-XX:\+Use\w+GC")
 _COMPILER = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15000, "BackEdge": 40000}
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

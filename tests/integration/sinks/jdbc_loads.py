@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import deltaworks
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame
     from tests.servers.database import TestDatabase
 
@@ -18,6 +20,13 @@ def load(rows: DataFrame, database: TestDatabase, mode: str, *, key: str | None 
     pipeline_id = "orders" if key else None
     config = database.sink(**{"table": "t", **params})
     return deltaworks.load(rows, config, mode, vault=database.vault(), pipeline_id=pipeline_id, key=key)
+
+
+def from_table(rows: DataFrame, folder: Path, **parts: Any) -> dict[str, Any]:
+    """A pipeline that reads these rows from a Delta table, with the other parts of its file."""
+    rows.write.format("delta").save(str(folder / "from"))
+    extract = {"sourceType": "DeltaLake", "path": str(folder / "from")}
+    return {"pipelineId": "orders", "extract": extract, "writeMode": "Append", **parts}
 
 
 def landed(result: LoadResult) -> LoadResult:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.rows import frame, stored
-from tests.integration.sinks.jdbc_loads import THREE, beside, landed, load, tables
+from tests.integration.sinks.jdbc_loads import THREE, beside, from_table, landed, load, tables
 
 import deltaworks
 from deltaworks.errors import DeltaworksError
@@ -105,7 +105,7 @@ def test_the_same_key_lands_once(spark: SparkSession, database: TestDatabase, mo
 
     assert again.already_landed
     assert database.rows("SELECT count(*) FROM t") == [(3,)]
-    landed(load(rows, database, "Append" if mode == "Append" else mode, key="tuesday", **params))
+    landed(load(rows, database, mode, key="tuesday", **params))
     assert database.rows("SELECT count(*) FROM t") == [(6 if mode == "Append" else 3,)]
     assert [app for (app,) in database.rows("SELECT app_id FROM deltaworks_positions ORDER BY 1")] == [
         "deltaworks/orders#monday",
@@ -150,13 +150,7 @@ def test_of_two_loads_with_one_key_at_once_one_lands(spark: SparkSession, databa
 def test_a_key_that_landed_lands_once_more_where_that_is_asked_for(
     spark: SparkSession, database: TestDatabase, tmp_path: Path
 ) -> None:
-    spark.range(3).write.format("delta").save(str(tmp_path / "from"))
-    pipeline = {
-        "pipelineId": "orders",
-        "extract": {"sourceType": "DeltaLake", "path": str(tmp_path / "from")},
-        "load": database.sink(table="t"),
-        "writeMode": "Append",
-    }
+    pipeline = from_table(spark.range(3), tmp_path, load=database.sink(table="t"))
     how: dict[str, Any] = {"spark": spark, "vault": database.vault(), "key": "monday"}
     for again in (False, False, True):
         deltaworks.run(pipeline, again=again, **how)
@@ -310,14 +304,9 @@ def test_what_is_not_the_table_can_be_kept_in_another_schema(spark: SparkSession
 def test_rows_that_break_a_rule_are_set_aside_in_a_table_that_the_file_names(
     spark: SparkSession, database: TestDatabase, tmp_path: Path
 ) -> None:
-    spark.range(5).write.format("delta").save(str(tmp_path / "from"))
-    pipeline = {
-        "pipelineId": "orders",
-        "extract": {"sourceType": "DeltaLake", "path": str(tmp_path / "from")},
-        "expect": [{"name": "small", "check": "id < 3", "onFailure": "setAside"}],
-        "load": database.sink(table="t", asidePath=str(tmp_path / "aside")),
-        "writeMode": "Append",
-    }
+    small = {"name": "small", "check": "id < 3", "onFailure": "setAside"}
+    sink = database.sink(table="t", asidePath=str(tmp_path / "aside"))
+    pipeline = from_table(spark.range(5), tmp_path, load=sink, expect=[small])
     result = deltaworks.run(pipeline, spark=spark, vault=database.vault())
 
     assert sorted(database.rows("SELECT * FROM t")) == [(0,), (1,), (2,)]
@@ -354,13 +343,7 @@ def test_a_place_that_is_not_there_or_lets_nobody_in_is_told(
     params: dict[str, Any],
     code: int,
 ) -> None:
-    spark.range(5).write.format("delta").save(str(tmp_path / "from"))
-    pipeline = {
-        "pipelineId": "orders",
-        "extract": {"sourceType": "DeltaLake", "path": str(tmp_path / "from")},
-        "load": database.sink(**{"table": "t", **params}),
-        "writeMode": "Append",
-    }
+    pipeline = from_table(spark.range(5), tmp_path, load=database.sink(**{"table": "t", **params}))
     vault = deltaworks.MemoryVault({"db": database.credential | credential})
     with pytest.raises(DeltaworksError) as caught:
         deltaworks.run(pipeline, spark=spark, vault=vault)
@@ -397,16 +380,11 @@ def test_connections_that_are_lost_while_rows_are_sent_fail_the_load(
     spark: SparkSession, database: TestDatabase, tmp_path: Path, mode: str
 ) -> None:
     database.run("CREATE TABLE t (id bigint primary key, slept varchar(9))", "INSERT INTO t VALUES (77, 'x')")
-    spark.range(0, 400, 1, 2).write.format("delta").save(str(tmp_path / "from"))
     slowly = "reflect('java.lang.Thread', 'sleep', CAST(10 AS BIGINT))"
     keys = {"mergeKeys": "id"} if mode == "Upsert" else {}
-    pipeline = {
-        "pipelineId": "orders",
-        "extract": {"sourceType": "DeltaLake", "path": str(tmp_path / "from")},
-        "transform": [{"type": "withColumn", "parameters": {"name": "slept", "expression": slowly}}],
-        "load": database.sink(table="t", batchSize=10, **keys),
-        "writeMode": mode,
-    }
+    sleeping = {"type": "withColumn", "parameters": {"name": "slept", "expression": slowly}}
+    sink = database.sink(table="t", batchSize=10, **keys)
+    pipeline = from_table(spark.range(0, 400, 1, 2), tmp_path, load=sink, transform=[sleeping], writeMode=mode)
     cutting = threading.Thread(target=end_while_rows_are_sent, args=[database])
     cutting.start()
     with pytest.raises(DeltaworksError) as failed:
