@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 SOON = 0.5  # seconds of work, from typing to answer; more pass where other programs have the machine
 LATE = 10  # seconds that pass
 TRIES = 6
+SLOW = 3  # commands take about twice the time of importing their libraries, by chance more
 LIBRARIES = "import importlib.metadata, logging, pydantic.fields, pydantic.types, typer.main, yaml"
 
 
 def is_soon(folder: Path, *words: str) -> bool:
-    """Half a second; on a machine that is slow just now, twice what it takes to import the libraries of any command."""
+    """Half a second; on a machine that is slow just now, three times what importing the libraries takes there."""
     if quickest(folder, "-m", "deltaworks.cli.main", *words, enough=SOON) < SOON:
         return True
-    slow = quickest(folder, "-c", LIBRARIES)
-    return quickest(folder, "-m", "deltaworks.cli.main", *words, enough=2 * slow) < 2 * slow
+    soon = SLOW * quickest(folder, "-c", LIBRARIES)
+    return quickest(folder, "-m", "deltaworks.cli.main", *words, enough=soon) < soon
 
 
 def quickest(folder: Path, *words: str, enough: float = 0) -> float:
