@@ -79,9 +79,10 @@ class Broker:
         return len(unknown) == len(self._login.servers.split(","))
 
     def _reason(self, error: Any) -> str:
-        """What librdkafka says of it: the last error that is about one broker, not about all of them."""
-        own = [each.str() for each in self._errors if each.code() != self._kafka.KafkaError._ALL_BROKERS_DOWN]
-        return own[-1] if own else str(error.args[0].str())
+        """What librdkafka says of it: the last error that is about one broker, where it says most about it."""
+        own = [each for each in self._errors if each.code() != self._kafka.KafkaError._ALL_BROKERS_DOWN]
+        told = [each.str() for each in own if each.code() == own[-1].code()]
+        return max(told, key=len) if told else str(error.args[0].str())
 
     def extents(self, partitions: Sequence[Partition], *, committed: bool) -> list[Extent]:
         """Which offsets each partition has; where only what is committed counts, up to the first open transaction."""
