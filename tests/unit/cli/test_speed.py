@@ -20,33 +20,29 @@ if TYPE_CHECKING:
 SOON = 0.5  # seconds of work, from typing to answer; more pass where other programs have the machine
 LATE = 10  # seconds that pass
 TRIES = 6
-SLOW = 3  # commands take about twice the time of importing their libraries, by chance more
-LIBRARIES = "import importlib.metadata, logging, pydantic.fields, pydantic.types, typer.main, yaml"
+ROUNDS = 8
+SLOW = 2.25  # times what importing the libraries takes; commands take 1.6 to 2 times
+LIBRARIES = ("-c", "import importlib.metadata, logging, pydantic.fields, pydantic.types, typer.main, yaml")
 
 
 def is_soon(folder: Path, *words: str) -> bool:
-    """Half a second; on a machine that is slow just now, three times what importing the libraries takes there."""
-    if quickest(folder, "-m", "deltaworks.cli.main", *words, enough=SOON) < SOON:
+    """Half a second; on a machine that is slow just now, not much more than importing the libraries takes there."""
+    command = ("-m", "deltaworks.cli.main", *words)
+    if any(seconds(folder, *command) < SOON for _ in range(TRIES)):
         return True
-    soon = SLOW * quickest(folder, "-c", LIBRARIES)
-    return quickest(folder, "-m", "deltaworks.cli.main", *words, enough=soon) < soon
+    # In turn, so that both meet the same moments of the machine.
+    both = [(seconds(folder, *command), seconds(folder, *LIBRARIES)) for _ in range(ROUNDS)]
+    return min(own for own, _ in both) < SLOW * min(libraries for _, libraries in both)
 
 
-def quickest(folder: Path, *words: str, enough: float = 0) -> float:
-    """The best of a few tries; the first that is quick enough ends them."""
+def seconds(folder: Path, *words: str) -> float:
+    """How long a command of Python works."""
     # Without those that make every process measure its coverage; with bytecode kept, as pip installs it.
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTHONDONT"))}
     variables["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
-    best = float("inf")
-    for _ in range(TRIES):
-        before = worked()
-        subprocess.run(
-            [sys.executable, *words], cwd=folder, env=variables, capture_output=True, check=True, timeout=LATE
-        )
-        best = min(best, worked() - before)
-        if best < enough:
-            break
-    return best
+    before = worked()
+    subprocess.run([sys.executable, *words], cwd=folder, env=variables, capture_output=True, check=True, timeout=LATE)
+    return worked() - before
 
 
 def worked() -> float:
