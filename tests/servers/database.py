@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pymysql
 
 from deltaworks import MemoryVault
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class TestDatabase:
     """A database that a test has for itself."""
+
+    __test__: ClassVar[bool] = False  # not a class of tests
 
     kind: str
     server: PostgresServer | MariaDbServer
@@ -33,6 +38,14 @@ class TestDatabase:
         with connection, connection.cursor() as cursor:
             cursor.execute(query)
             return list(cursor.fetchall())
+
+    def end(self, connection: int) -> None:
+        """End a connection to the server; one that has ended by itself is fine."""
+        if self.kind == "PostgreSQL":
+            return self.run(f"SELECT pg_terminate_backend({connection})")
+        with suppress(pymysql.err.OperationalError):
+            self.run(f"KILL {connection}")
+        return None
 
     @property
     def credential(self) -> dict[str, str]:

@@ -81,13 +81,19 @@ def reason(error: Exception) -> str:
 
 
 def patiently(ask: Callable[[], Answer], tries: int = 3) -> Answer:
-    """What storage answers; asked again where the answer began and did not end, which object stores do not do."""
+    """What storage answers; asked again where the connection ended before the answer did.
+
+    Object stores repeat only what may be done twice, so not a file that is made where there was none.
+    """
     try:
         return ask()
     except Exception as error:
-        if tries == 1 or not re.search("(request or response|decoding response) body|IncompleteMessage", str(error)):
+        if tries == 1 or not re.search(_CUT_OFF, str(error)):
             raise
     return patiently(ask, tries - 1)
+
+
+_CUT_OFF = "(request or response|decoding response) body|IncompleteMessage|Connection reset|Broken pipe"
 
 
 @contextmanager

@@ -160,7 +160,7 @@ def test_storage_that_ignores_the_condition_is_known_by_trying(faults: Faults, b
     assert not creates_once(f"s3a://{bucket}/t", access(faults.s3, bucket))
 
 
-@pytest.mark.parametrize("kind", ["lost", "lost-500", "conflict", "500", "503", "cut"])
+@pytest.mark.parametrize("kind", ["lost", "lost-500", "conflict", "500", "503", "cut", "reset"])
 def test_a_bad_moment_is_not_taken_for_a_no(faults: Faults, bucket: str, kind: str) -> None:
     faults.add(kind, method="PUT")  # type: ignore[arg-type]
 

@@ -46,7 +46,7 @@ def test_a_lost_acknowledgement_gives_one_version_no_error_and_one_change(
     assert shaky.changes("t") == changes
 
 
-@pytest.mark.parametrize("kind", ["lost", "lost-500"])
+@pytest.mark.parametrize("kind", ["reset", "lost-500"])
 def test_a_lost_acknowledgement_of_an_optimize_gives_one_version(shaky: Lake, faults: Faults, kind: Any) -> None:
     for row in (A, B):
         shaky.load([row], "t", enableChangeDataFeed=True)

@@ -215,7 +215,7 @@ def cut_connection(database: TestDatabase, monkeypatch: pytest.MonkeyPatch, when
 def end_connections(database: TestDatabase) -> None:
     """End the connections to this database."""
     for number in connections(database):
-        database.run(f"SELECT pg_terminate_backend({number})" if database.kind == "PostgreSQL" else f"KILL {number}")
+        database.end(number)
 
 
 def connections(database: TestDatabase) -> list[int]:

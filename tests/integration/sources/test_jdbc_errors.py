@@ -170,15 +170,13 @@ def _end_readers(database: TestDatabase) -> None:
                 "AND query LIKE '%generate_series%' AND pid <> pg_backend_pid() "
                 "AND now() - xact_start > interval '0.5 s'"
             )
-            for (pid,) in found:
-                database.run(f"SELECT pg_terminate_backend({pid})")
         else:
             found = database.rows(
                 "SELECT id FROM information_schema.processlist WHERE info LIKE '%seq_1_to_2000%' "
                 "AND db = database() AND id <> connection_id() AND time_ms > 500"
             )
-            for (pid,) in found:
-                database.run(f"KILL {pid}")
+        for (number,) in found:
+            database.end(number)
         if found:
             return
         time.sleep(0.05)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -89,6 +91,13 @@ async def lost(turn: Turn) -> None:
     await pass_on(turn, answered=forget)
 
 
+async def reset(turn: Turn) -> None:
+    """Break the connection when the server has done what was asked."""
+    now = struct.pack("ii", 1, 0)  # what was sent last is not waited for: a reset, not an end
+    turn.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
+    await lost(turn)
+
+
 async def lost_500(turn: Turn) -> None:
     """Say that it failed when the server has done what was asked."""
 
@@ -141,6 +150,7 @@ KINDS: dict[str, Callable[[Turn], Awaitable[None]]] = {
     "cut": cut,
     "cut-request": cut_request,
     "lost": lost,
+    "reset": reset,
     "lost-500": lost_500,
     "ignore-condition": ignore_condition,
 }

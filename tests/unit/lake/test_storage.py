@@ -64,9 +64,10 @@ def test_what_storage_says_leads_to_advice(why: str, expected: str) -> None:
 
 
 CUT = "HTTP error: request or response body error"
+RESET = "HTTP error: error sending request ... Connection reset by peer"
 
 
-@pytest.mark.parametrize(("errors", "asked"), [((), 1), ((CUT,), 2), ((CUT, CUT), 3)])
+@pytest.mark.parametrize(("errors", "asked"), [((), 1), ((CUT,), 2), ((CUT, RESET), 3)])
 def test_an_answer_that_was_cut_off_is_asked_for_again(errors: tuple[str, ...], asked: int) -> None:
     ask = Server(*errors)
 
