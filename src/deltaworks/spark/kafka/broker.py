@@ -165,6 +165,9 @@ def _plain(why: str) -> str:
     """What librdkafka says, without the names of its own parts and states."""
     told = re.sub(r"^(\w+://)?\S+/(bootstrap|\d+): ", "", why.strip())
     told = re.sub(r" \(after \d+ms in state \w+[^)]*\)", "", told)
+    # OpenSSL tells it first and librdkafka after it, in more words; which of them is heard is chance.
+    told = re.sub(r"^error:\w+:SSL routines:\w*:", "SSL handshake failed: ", told)
+    told = re.sub(r"certificate verify failed$", "the certificate could not be verified", told)
     return told.rstrip(".") + "."
 
 

@@ -53,6 +53,16 @@ def test_what_kafka_has_not_said_is_for_others_to_tell() -> None:
             "Connect to ipv4#a:1 failed: Connection refused.",
             "Check host and port, and that the broker runs.",
         ),
+        (
+            "error:0A000086:SSL routines::certificate verify failed",
+            "SSL handshake failed: the certificate could not be verified.",
+            "Check ca, certificate and key in the credential",
+        ),
+        (
+            "error:0A00010B:SSL routines::wrong version number",
+            "SSL handshake failed: wrong version number.",
+            "Check the address, and whether the port wants TLS",
+        ),
         ("Local: Broker transport failure", "Local: Broker transport failure.", "Check the address, and whether the"),
     ],
 )
