@@ -238,6 +238,31 @@ def end_while_rows_are_sent(database: TestDatabase) -> None:
     end_connections(database)
 
 
+def test_each_of_several_tables_has_its_own_marks(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    database.run("CREATE TABLE one (id bigint)", "CREATE TABLE two (id bigint)")
+    database.run("INSERT INTO one VALUES (1)", "INSERT INTO two VALUES (2)")
+    config = {
+        "pipelineId": "copy",
+        "extract": {
+            "sourceType": database.kind,
+            "credentialId": "db",
+            "connectionParams": {"tables": ["one", "two"]},
+        },
+        "load": {"sinkType": database.kind, "credentialId": "db", "connectionParams": {"table": "copy_{table}"}},
+        "writeMode": "Append",
+    }
+    vault = deltaworks.MemoryVault({"db": database.credential})
+
+    for _ in range(2):
+        deltaworks.run(config, spark=spark, vault=vault, key="monday")
+
+    assert database.rows("SELECT id FROM copy_one") == [(1,)]
+    assert database.rows("SELECT id FROM copy_two") == [(2,)]
+
+
 def test_two_writers_of_the_same_keys_both_land(spark: SparkSession, database: TestDatabase) -> None:
     database.run("CREATE TABLE t (id bigint primary key, n bigint)")
     results: list[LoadResult] = []

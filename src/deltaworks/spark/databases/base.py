@@ -157,6 +157,7 @@ class Database(ABC):
     keeper: ClassVar[str] = ""  # what stands behind CREATE TABLE, so that a transaction can take its rows back
     utc: ClassVar[str] = ""  # what stands behind a time to say that it is UTC, where sessions may mean another zone
     lexis: ClassVar[re.Pattern[str]]  # what is no code in its statements
+    where_we_are: ClassVar[str]  # the query for the schema that a name alone means
     settings: ClassVar[str] = ""  # what a session says first, so that values mean the same on all of them
     unlogged: ClassVar[str] = ""  # what makes a table cheap that nobody misses after a crash
     truncates_in_transaction: ClassVar[bool] = False  # and takes it back with it
@@ -249,6 +250,11 @@ class Database(ABC):
     @abstractmethod
     def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
         """How to share out a table that has no index to share it out by."""
+
+    def in_full(self, session: Session, relation: Relation) -> str:
+        """The name of a table with its schema, whether that was said or not."""
+        schema = relation.schema or session.rows(self.where_we_are)[0][0]
+        return f"{schema}.{relation.table}"
 
     @abstractmethod
     def exists(self, session: Session, relation: Relation) -> bool:

@@ -51,6 +51,7 @@ class MySql(Database):
     exact_text: ClassVar[str] = "varchar({}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     keeper: ClassVar[str] = " ENGINE=InnoDB"
     lexis: ClassVar[re.Pattern[str]] = lexis.MYSQL
+    where_we_are: ClassVar[str] = "SELECT database()"
     delete_one: ClassVar[str] = "DELETE FROM {} LIMIT 1"
     insert_once: ClassVar[str] = "INSERT IGNORE INTO {}"
     name: ClassVar[str] = "MySQL"

@@ -50,6 +50,7 @@ class Postgres(Database):
     # Statements, since a pooler refuses what a connection would be opened with.
     settings: ClassVar[str] = "SET DateStyle = 'ISO, MDY'; SET IntervalStyle = 'postgres'; SET TimeZone = 'UTC'"
     unlogged: ClassVar[str] = "UNLOGGED "
+    where_we_are: ClassVar[str] = "SELECT current_schema()"
     truncates_in_transaction: ClassVar[bool] = True
     delete_one: ClassVar[str] = "DELETE FROM {0} WHERE ctid IN (SELECT ctid FROM {0} LIMIT 1)"
     insert_once: ClassVar[str] = "INSERT INTO {} ON CONFLICT DO NOTHING"

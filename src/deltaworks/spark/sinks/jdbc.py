@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from deltaworks.lake.commit import Commit
     from deltaworks.spark.batch import Batch
+    from deltaworks.spark.databases.base import Session
     from deltaworks.spark.look import Findings
 
 AT_LEAST_ONCE = "this database takes rows at least once: a load that fails may leave some of them there"
@@ -101,12 +102,16 @@ class JdbcSink(JdbcConnector, Sink):
         if self.known is None:
             return super().mark_for(pipeline, key, again=again)
         with self.known.session(self.address) as session:
-            there = Marks(session, self.marks_schema).reached(app_id)
+            there = self.marks(session).reached(app_id)
         if there is None or there.version < 1:
             return KeyedMark(Mark(app_id, 1), None)
         if again:
             return KeyedMark(Mark(app_id, there.version + 1), None)
         return KeyedMark(Mark(app_id, there.version), LandedKey(None, there.run_id))
+
+    def marks(self, session: Session) -> Marks:
+        """What the database keeps of loads into this table; other tables have marks of their own."""
+        return Marks(session, self.marks_schema, session.database.in_full(session, self.relation()))
 
     @property
     def marks_schema(self) -> str | None:

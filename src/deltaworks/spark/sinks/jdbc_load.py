@@ -18,7 +18,6 @@ from deltaworks.runs.record import now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.batch import left
 from deltaworks.spark.databases.base import BrokenOffError, Relation
-from deltaworks.spark.databases.marks import Marks
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.look import MOST_NAMED
 from deltaworks.spark.sinks.jdbc_steps import ROW, Steps
@@ -66,7 +65,7 @@ class JdbcLoad:
         steps = Steps.decided(self.sink, self.session, batch.rows, self.mode)
         staging = Relation(table=STAGING.format(commit.run_id), schema=self.sink.marks_schema)
         if commit.mark is not None:
-            Marks(self.session, self.sink.marks_schema).prepare()
+            self.sink.marks(self.session).prepare()
         self._drop_left(staging, commit.run_id)
         with self._beside(steps, staging):
             count = self._staged(steps, batch.rows, staging)
@@ -177,14 +176,14 @@ class JdbcLoad:
         )
 
     def _marked(self, commit: Commit) -> bool:
-        landing = Marks(self.session, self.sink.marks_schema).take(commit, now())
+        landing = self.sink.marks(self.session).take(commit, now())
         return landing is Landing.ABSENT
 
     def _require_landed(self, staging: Relation, commit: Commit, count: int, error: BrokenOffError) -> None:
         """Ask the database, whose answer to the commit is lost, whether it landed; where not, the error goes on."""
         with self.session.database.session(self.sink.address) as session:
             if commit.mark is not None:
-                there = Marks(session, self.sink.marks_schema).reached(commit.mark.app_id)
+                there = self.sink.marks(session).reached(commit.mark.app_id)
                 if there is not None and there.run_id == commit.run_id:
                     return
                 raise error
