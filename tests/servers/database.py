@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pymysql
+from pymysql.constants import ER
 
 from deltaworks import MemoryVault
 
@@ -41,11 +41,13 @@ class TestDatabase:
 
     def end(self, connection: int) -> None:
         """End a connection to the server; one that has ended by itself is fine."""
-        if self.kind == "PostgreSQL":
-            return self.run(f"SELECT pg_terminate_backend({connection})")
-        with suppress(pymysql.err.OperationalError):
-            self.run(f"KILL {connection}")
-        return None
+        try:
+            self.run(
+                f"SELECT pg_terminate_backend({connection})" if self.kind == "PostgreSQL" else f"KILL {connection}"
+            )
+        except pymysql.err.OperationalError as error:
+            if error.args[0] != ER.NO_SUCH_THREAD:
+                raise
 
     @property
     def credential(self) -> dict[str, str]:

@@ -246,18 +246,13 @@ def test_each_of_several_tables_has_its_own_marks(
     database.run("INSERT INTO one VALUES (1)", "INSERT INTO two VALUES (2)")
     config = {
         "pipelineId": "copy",
-        "extract": {
-            "sourceType": database.kind,
-            "credentialId": "db",
-            "connectionParams": {"tables": ["one", "two"]},
-        },
-        "load": {"sinkType": database.kind, "credentialId": "db", "connectionParams": {"table": "copy_{table}"}},
+        "extract": database.source(tables=["one", "two"]),
+        "load": database.sink(table="copy_{table}"),
         "writeMode": "Append",
     }
-    vault = deltaworks.MemoryVault({"db": database.credential})
 
     for _ in range(2):
-        deltaworks.run(config, spark=spark, vault=vault, key="monday")
+        deltaworks.run(config, spark=spark, vault=database.vault(), key="monday")
 
     assert database.rows("SELECT id FROM copy_one") == [(1,)]
     assert database.rows("SELECT id FROM copy_two") == [(2,)]
