@@ -2,7 +2,8 @@
 
 DeltaworksError          1  a run failed
 ├── RunError             1  look at the run; some are transient and were retried
-│   └── ConflictError    1  another writer was faster (transient)
+│   ├── ConflictError    1  another writer was faster (transient)
+│   └── AwayError        1  a server went away while the run was under way (transient)
 ├── ConfigError          2  change the file or the arguments
 ├── SetupError           3  change the machine: Java, jars, packages, a server, a password
 ├── RefusedError         4  nothing was done, on purpose; the hint says how to insist
@@ -47,6 +48,12 @@ class RunError(DeltaworksError):
 
 class ConflictError(RunError):
     """Another writer committed first; a fresh look at the table may let this one through."""
+
+    transient = True
+
+
+class AwayError(RunError):
+    """A server that was there did not answer any more; it may come back."""
 
     transient = True
 

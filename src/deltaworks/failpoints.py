@@ -1,4 +1,4 @@
-"""Named steps that a test can turn into a kill, an error or a pause.
+"""Named steps that a test can turn into a kill, an error, a pause or a stop.
 
 `DELTAWORKS_FAILPOINTS="before_commit=kill,after_commit=sleep:2"` arms them. Off, a step costs one look-up.
 """
@@ -23,6 +23,8 @@ def _act(name: str, action: str) -> None:
     match action.split(":", 1):
         case ["kill"]:
             os.kill(os.getpid(), signal.SIGKILL)
+        case ["stop"]:  # until somebody sends SIGCONT
+            os.kill(os.getpid(), signal.SIGSTOP)
         case ["raise"]:
             raise RunError(f"The failpoint {name!r} was reached.", hint="Unset DELTAWORKS_FAILPOINTS.")
         case ["sleep", seconds]:

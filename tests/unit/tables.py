@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import json
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
-from deltaworks.lake.commit import Commit, keyed_app_id
+from deltaworks.lake.commit import Commit, Position, incremental_app_id, keyed_app_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,48 @@ def stamp(run: str, *, key: str | None = None, mark: int = 1, pipeline: str = "o
 def land(path: Path, key: str, *, run: str = "run-1", mark: int = 1) -> int:
     """Land rows under a key of the pipeline `orders`."""
     return append(path, commit=stamp(run, key=key, mark=mark))
+
+
+def deliver(
+    path: Path,
+    batch: int,
+    *,
+    run: str = "run-1",
+    pipeline: str = "orders",
+    source: str = "shop",
+    seen: int | None = None,
+    rows: pa.Table = ROWS,
+) -> int:
+    """Land a batch of an incremental pipeline, which ends at ten times its number, by the way a run does it."""
+    there = DeltaTable.is_deltatable(str(path))
+    known = DeltaTable(path).version() if there else -1
+    commit = Commit(
+        run_id=run,
+        pipeline=pipeline,
+        batch=batch,
+        position=Position(source=source, start=10 * (batch - 1), end=10 * batch),
+        user="ann",
+        host="shop",
+        seen=known if seen is None else seen,
+    )
+    mark = Transaction(incremental_app_id(pipeline), batch)
+    properties = CommitProperties(custom_metadata={"userMetadata": commit.to_json()}, app_transactions=[mark])
+    return append(path, rows, commit=properties)
+
+
+def clean_up(path: Path, *, before: int) -> None:
+    """Remove old commits as log clean-up does: behind a checkpoint."""
+    DeltaTable(path, version=before).create_checkpoint()
+    for version in range(before):
+        commit_file(path, version).unlink(missing_ok=True)
+
+
+def by_hand(path: Path, *actions: Mapping[str, Any]) -> int:
+    """Commit actions as they stand, and say which version that made."""
+    version = len(list(path.glob("_delta_log/*.json")))
+    commit_file(path, version).parent.mkdir(parents=True, exist_ok=True)
+    rewrite(path, version, "".join(f"{json.dumps(action)}\n" for action in actions))
+    return version
 
 
 def restore(path: Path, target: int | datetime) -> int:

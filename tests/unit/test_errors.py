@@ -13,6 +13,7 @@ from tests.unit.tables import append
 import deltaworks
 from deltaworks import errors
 from deltaworks.errors import (
+    AwayError,
     ConfigError,
     ConflictError,
     DeltaworksError,
@@ -22,12 +23,24 @@ from deltaworks.errors import (
     StoppedError,
     did_you_mean,
 )
+from deltaworks.lake.commit import Commit, Position
 from deltaworks.lake.ddl import SchemaTextError
 from deltaworks.lake.expectation import Expectation
 from deltaworks.lake.feed import FeedVacuumedError, NoFeedError, NothingBetweenError, OutsideFeedError
 from deltaworks.lake.feed_columns import ColumnsChangedError
+from deltaworks.lake.file_lists import ListLostError
 from deltaworks.lake.globs import NoPatternError
 from deltaworks.lake.log import DamagedLogError, Log
+from deltaworks.lake.moves import OvertakenError
+from deltaworks.lake.positions import (
+    GivenUpError,
+    PastGoneError,
+    PositionLostError,
+    Reached,
+    RecreatedError,
+    RowsGoneError,
+    TakenBackError,
+)
 from deltaworks.lake.remains import VacuumedError
 from deltaworks.lake.schema_file import SchemaFileError
 from deltaworks.lake.storage import AbsentError, NowhereError, UnreachableError
@@ -35,17 +48,24 @@ from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionN
 from deltaworks.lake.travel import NoVersionThenError, instant
 from deltaworks.pipeline.checking import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
+from deltaworks.pipeline.incremental import OtherSourceError, RenamedError, TakenOverError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.databases.address import Address
 from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
+from deltaworks.spark.databases.cursor import CursorLostError, TooManyTiesError
 from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
 from deltaworks.spark.kafka.offsets import NoSuchOffsetError
+from deltaworks.spark.kafka.position import OffsetsGoneError
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError, TiedKeysError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
 from deltaworks.spark.sinks.jdbc_load import ShortenedError
+from deltaworks.spark.sources.delta_follow import GapError
+from deltaworks.spark.sources.files_new import ChangedError, ChangedMeanwhileError
 from deltaworks.spark.sources.files_read import NothingToReadError
+from deltaworks.spark.sources.incremental import NoPositionError
+from deltaworks.spark.sources.jdbc_cursor import KeysUnknownError, NullCursorsError
 from deltaworks.spark.unread import BadRecordError, HeaderError
 from deltaworks.vault import CredentialNotFoundError
 from deltaworks.vault.file import NoVaultError, WrongKeyError
@@ -56,13 +76,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-PLAIN = [DeltaworksError, RunError, ConflictError, ConfigError, SetupError, RefusedError, StoppedError]
+PLAIN = [DeltaworksError, RunError, ConflictError, AwayError, ConfigError, SetupError, RefusedError, StoppedError]
 
 
 def family(kind: type[DeltaworksError] = DeltaworksError) -> Iterator[type[DeltaworksError]]:
     yield kind
     for child in kind.__subclasses__():
         yield from family(child)
+
+
+REACHED = Reached(batch=7, position=Position(source="delta:1"), run_id="run-1")
 
 
 @pytest.fixture
@@ -103,6 +126,9 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         SchemaTextError("'it' is no type"),
         SchemaFileError("a.ddl", "it is not there", hint="Check it."),
         NothingToReadError("in"),
+        ListLostError("orders", "orders/files/1.json", "is not there"),
+        ChangedError(["in/a.csv"]),
+        ChangedMeanwhileError(["in/a.csv"] * 5),
         BrokenOffError("It broke off.", hint="Again."),
         CannotConnectError("MySQL", Address(host="db", port=3306, database="shop"), "it is asleep"),
         BadRecordError("in.csv", "1,2", where="load"),
@@ -110,6 +136,24 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         KafkaUnreachableError("localhost:9092", "Connection refused"),
         TopicNotFoundError("There is no topic 'order'", "order", ["orders"]),
         NoSuchOffsetError("It is gone.", hint="Begin later."),
+        AwayError("It is away.", hint="Wait."),
+        TakenOverError("orders", 7, "run 1"),
+        OtherSourceError("orders", REACHED, "delta:2"),
+        RenamedError("lake/orders", "orders", "old-orders"),
+        TakenBackError("lake/orders", "orders", REACHED),
+        RecreatedError("lake/orders", "orders", REACHED),
+        PositionLostError("lake/orders", "orders", 7),
+        OffsetsGoneError("Offset 7 is gone"),
+        GapError("lake/orders", "version 7 is gone"),
+        GivenUpError("lake/orders", "orders", REACHED),
+        PastGoneError("lake/orders", "orders", 3, 5),
+        RowsGoneError("lake/orders", 3, 5),
+        OvertakenError("lake/orders", Commit(run_id="run-1", pipeline="orders"), "run 2"),
+        NoPositionError("{", "it is no JSON"),
+        CursorLostError("shop.orders", "the column is gone"),
+        TooManyTiesError("shop.orders", "updated_at", "2024-01-01"),
+        NullCursorsError("shop.orders", "updated_at", 3),
+        KeysUnknownError("it has no primary key"),
     ]
 
 
@@ -141,6 +185,7 @@ def test_every_error_of_this_package_is_tried(one_of_each: list[DeltaworksError]
         (DeltaworksError, 1, False),
         (RunError, 1, False),
         (ConflictError, 1, True),
+        (AwayError, 1, True),
         (ConfigError, 2, False),
         (SetupError, 3, False),
         (RefusedError, 4, False),

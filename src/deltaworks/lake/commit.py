@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from deltaworks.lake.table import Table
 
 FORMAT = 1
@@ -20,6 +22,17 @@ class Mark:
     version: int
 
 
+def incremental_app_id(pipeline: str) -> str:
+    """The application id of a pipeline's incremental runs; its versions are the numbers of their batches."""
+    return f"deltaworks/{pipeline}"
+
+
+def incremental_pipeline(app_id: str) -> str | None:
+    """The pipeline whose incremental runs have this application id; none where it is another kind of id."""
+    _, ours, pipeline = app_id.partition("deltaworks/")
+    return pipeline if ours and pipeline and not {"#", "/"} & set(pipeline) else None
+
+
 def keyed_app_id(pipeline: str, key: str) -> str:
     """The application id of a keyed run, one per key, so that keys never block each other."""
     return f"deltaworks/{pipeline}#{key}"
@@ -29,6 +42,11 @@ def aside_app_id(mark: Mark) -> str:
     """The application id of what a load leaves beside its table; of a keyed one, each landing has its own."""
     pipeline, keyed, key = mark.app_id.partition("#")
     return f"{pipeline}/aside/{mark.version}#{key}" if keyed else f"{pipeline}/aside"
+
+
+def who(run_id: str, user: str | None, host: str | None) -> str:
+    """Who made a commit, as people read it."""
+    return f"run {run_id} ({user}@{host})" if user and host else f"run {run_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +75,21 @@ class Commit:
     schema: str | None = None
     user: str | None = None
     host: str | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)  # what was read of the other inputs, by name
+    why: str | None = None  # for a commit that only moves a position: who asked for it says
+    adopts: str | None = None  # the pipeline whose place this one takes
     mark: Mark | None = None  # travels as the txn action, not in the metadata
-    seen: int = -1  # the table's version when this was decided; what we look for lies after it
+    seen: int = -1  # the table's version when this was decided; what we look for lies after it, and a RESTORE too
+
+    @property
+    def said(self) -> str:
+        """What it is, as people read it."""
+        return f"Batch {self.batch}" if self.batch is not None else f"The key {self.key!r}" if self.key else "The load"
+
+    @property
+    def by(self) -> str:
+        """Who makes it, as people read it."""
+        return who(self.run_id, self.user, self.host)
 
     def again(self) -> Commit:
         """The same commit, tried once more."""
@@ -67,15 +98,14 @@ class Commit:
     def aside(self, table: Table | None) -> Commit:
         """The commit of the rows this one leaves in a table beside its own: the same run, with a mark of its own.
 
-        Tries of one key may find different rows, so that each has its own number.
+        Tries of one key or one batch may find different rows, so that each has its own number.
         """
         seen = table.version if table else -1
         if self.mark is None:
             return replace(self, seen=seen, attempt=1)
         app_id = aside_app_id(self.mark)
         tries = (table.mark(app_id) or 0) if table else 0
-        number = self.mark.version if self.key is None else tries + 1
-        return replace(self, mark=Mark(app_id, number), seen=seen, attempt=1)
+        return replace(self, mark=Mark(app_id, tries + 1), seen=seen, attempt=1)
 
     def to_json(self) -> str:
         """Spell it as one line, the same from every engine."""
@@ -90,7 +120,11 @@ class Commit:
             "schema": self.schema,
             "user": self.user,
             "host": self.host,
+            "seen": self.seen,
         }
+        fields |= {"inputs": dict(self.inputs)} if self.inputs else {}
+        fields |= {"why": self.why} if self.why else {}
+        fields |= {"adopts": self.adopts} if self.adopts else {}
         return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -109,6 +143,10 @@ def parsed(metadata: str | None) -> Commit | None:
         schema=fields.get("schema"),
         user=fields.get("user"),
         host=fields.get("host"),
+        inputs=fields.get("inputs") or {},
+        why=fields.get("why"),
+        adopts=fields.get("adopts"),
+        seen=fields.get("seen", -1),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.lake.storage import local_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from deltaworks.vault.storage import Access
@@ -24,6 +25,26 @@ def folder_at(uri: str, access: Access | None = None) -> Folder:
     from deltaworks.lake.local import LocalFolder
 
     return LocalFolder.at(uri, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file as storage lists it: its name, and what tells it from another that takes its place."""
+
+    name: str
+    size: int
+    modified: int  # nanoseconds since 1970, by the storage's own clock
+    tag: str | None = None  # which changes with what is in the file, where storage has such
+
+    def same_as(self, other: Stored) -> bool:
+        """Whether this is the file it was."""
+        by_tag = self.tag is not None and other.tag is not None
+        return self.size == other.size and (self.tag == other.tag if by_tag else self.modified == other.modified)
+
+
+def everywhere(folder: str) -> bool:
+    """Enter every folder."""
+    return True
 
 
 class Folder(ABC):
@@ -42,6 +63,10 @@ class Folder(ABC):
     @abstractmethod
     def files(self, inside: str = "") -> list[str]:
         """All files below a folder inside this one, however deep; none when it is not there."""
+
+    @abstractmethod
+    def stored(self, inside: str = "", enter: Callable[[str], bool] = everywhere) -> list[Stored]:
+        """The same, each with its state, or the one file of that name; folders may be passed over where that helps."""
 
     @abstractmethod
     def missing(self, names: Iterable[str]) -> list[str]:

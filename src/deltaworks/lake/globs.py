@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deltaworks.errors import ConfigError
 
@@ -38,6 +39,45 @@ def matching(pattern: str) -> Iterator[Path]:
         yield from _found(Path(path.anchor), path.relative_to(path.anchor).parts, pattern)
 
 
+class Rooted(NamedTuple):
+    """A pattern, parted where it may begin to mean several places."""
+
+    folder: str  # above all that it means
+    below: tuple[tuple[re.Pattern[str], ...], ...]  # what may follow, name by name
+    only: str | None  # that as a path, where it means one place
+
+
+def rooted(pattern: str) -> Rooted:
+    """Part a whole path or URI, so that one look at a folder finds all that it means."""
+    scheme, slashes, rest = pattern.rpartition("://")
+    spread = [_names(plain) for plain in _spread(rest, pattern)]
+    # The last name is never part of the folder: it may be a file's.
+    levels = zip(*(names[:-1] for names in spread), strict=False)
+    shared = sum(1 for _ in takewhile(lambda same: len(set(same)) == 1 and _is_plain(same[0]), levels))
+    folder, rests = spread[0][: max(shared, 1)], [names[max(shared, 1) :] for names in spread]
+    plain = len(rests) == 1 and all(map(_is_plain, rests[0]))
+    return Rooted(
+        folder=f"{scheme}{slashes}{unescaped('/'.join(folder)) or '/'}",
+        below=tuple(tuple(re.compile(_regex(name, pattern), re.DOTALL) for name in names) for names in rests),
+        only=unescaped("/".join(rests[0])) if plain else None,
+    )
+
+
+def name_like(pattern: str) -> re.Pattern[str]:
+    """What names of files match a pattern, as one expression."""
+    return re.compile("|".join(f"(?:{_regex(plain, pattern)})" for plain in _spread(pattern, pattern)), re.DOTALL)
+
+
+def _names(plain: str) -> list[str]:
+    """The names in a path, after its anchor: a bucket, or nothing for the top of a machine."""
+    anchor, *names = plain.split("/")
+    return [anchor, *filter(None, names)]
+
+
+def _is_plain(part: str) -> bool:
+    return not re.search(r"(?<!\\)[\[*?]", part)
+
+
 def _spread(text: str, pattern: str) -> Iterator[str]:
     """One pattern without braces for every choice that the braces leave."""
     signs = re.findall(r"\\.|.", text, re.DOTALL)
@@ -64,7 +104,7 @@ def _found(folder: Path, parts: tuple[str, ...], pattern: str) -> Iterator[Path]
         yield folder
         return
     first, *rest = parts
-    if not re.search(r"(?<!\\)[\[*?]", first):
+    if _is_plain(first):
         below = [folder / unescaped(first)]
     else:
         like = re.compile(_regex(first, pattern), re.DOTALL)

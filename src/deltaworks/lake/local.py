@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from deltaworks.lake.folder import Folder
+from deltaworks.lake.folder import Folder, Stored, everywhere
 from deltaworks.lake.storage import NowhereError, reached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 
@@ -53,6 +53,22 @@ class LocalFolder(Folder):
         with reached(self.uri):
             found = (path for path in (self.path / inside).rglob("*") if path.is_file())
             return sorted(str(path.relative_to(self.path)) for path in found)
+
+    def stored(self, inside: str = "", enter: Callable[[str], bool] = everywhere) -> list[Stored]:
+        """The same, each with its state, or the one file of that name; folders that are not entered are passed over."""
+        with reached(self.uri):
+            place = self.path / inside
+            return sorted(self._below(place, enter), key=lambda file: file.name) if place.exists() else []
+
+    def _below(self, place: Path, enter: Callable[[str], bool]) -> Iterator[Stored]:
+        name = place.relative_to(self.path).as_posix()
+        if not place.is_dir():
+            state = place.stat()
+            yield Stored(name, state.st_size, state.st_mtime_ns)
+        elif name == "." or enter(name):
+            for each in place.iterdir():
+                if each.exists():  # not a link to nowhere, nor one that went this moment
+                    yield from self._below(each, enter)
 
     def missing(self, names: Iterable[str]) -> list[str]:
         """Which of these files are not there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,13 +17,14 @@ from deltaworks.lake.storage import AbsentError
 from deltaworks.vault.storage import access_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from deltaworks.vault.storage import Access
 
 _FILES = ("add", "remove")
 _COMMIT = re.compile(r"^(\d{20})\.json$")
 _CHECKPOINT = re.compile(r"^\d{20}\.checkpoint\..*parquet$|^\d{20}\.checkpoint\..*json$")
+_PART = re.compile(r"^(\d{20})\.checkpoint\.\d{10}\.(\d{10})\.parquet$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Log:
     def checkpoints(self) -> dict[int, list[str]]:
         """The versions that were summed up, and the files that do it; one checkpoint may be in several parts."""
         found: dict[int, list[str]] = {}
-        for name in sorted(filter(_CHECKPOINT.match, self.folder.names("_delta_log"))):
+        for name in _whole(sorted(filter(_CHECKPOINT.match, self.folder.names("_delta_log")))):
             found.setdefault(int(name[:20]), []).append(f"_delta_log/{name}")
         return found
 
@@ -135,6 +137,11 @@ class Log:
         """The commits up to `version` that are still there, newest first."""
         return (self.commit(found) for found in reversed(self.versions()) if found <= version)
 
+    def put(self, version: int, actions: Iterable[Mapping[str, Any]]) -> bool:
+        """Make a commit where there is none of that version; says whether it did, as far as storage told."""
+        lines = (json.dumps(action, separators=(",", ":"), ensure_ascii=False) for action in actions)
+        return self.folder.create(_name(version), "".join(f"{line}\n" for line in lines).encode())
+
     def actions(self, version: int) -> list[dict[str, Any]]:
         """What one commit did, action by action."""
         return self.lines(_name(version))
@@ -166,6 +173,13 @@ class DamagedLogError(RunError):
             f"The commit file {name} of {uri} is damaged.",
             hint="Restore that file from a backup; nothing was written.",
         )
+
+
+def _whole(names: list[str]) -> list[str]:
+    """The files of checkpoints of which no part is missing: a writer may have been killed between two of them."""
+    parts = {name: match.groups() for name in names if (match := _PART.match(name))}
+    there = Counter(parts.values())
+    return [name for name in names if name not in parts or there[parts[name]] == int(parts[name][1])]
 
 
 def _name(version: int) -> str:

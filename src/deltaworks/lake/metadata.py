@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class Metadata:
     """The table properties and the columns, in force until the next time they are written down."""
 
+    id: str = ""  # the table's own identity; one that was replaced has another
     properties: Mapping[str, str] = field(default_factory=dict)
     schema_json: str = '{"type":"struct","fields":[]}'
 
@@ -30,7 +31,7 @@ def metadata_in(actions: Iterable[Mapping[str, Any]]) -> Metadata | None:
     if not written:
         return None
     properties = dict(written[-1].get("configuration") or {})
-    return Metadata(properties=properties, schema_json=written[-1]["schemaString"])
+    return Metadata(id=written[-1].get("id", ""), properties=properties, schema_json=written[-1]["schemaString"])
 
 
 def _back(log: Log, version: int) -> Iterator[Metadata | None]:

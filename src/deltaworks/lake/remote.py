@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from deltaworks.lake.folder import Folder
+from deltaworks.lake.folder import Folder, Stored, everywhere
 from deltaworks.lake.storage import AbsentError, Answer, NowhereError, UnreachableError, escaped, patiently, reason
 from deltaworks.vault.storage import Access, access_to
 from deltaworks.vault.storage.s3 import Keys, S3Access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from obstore import ListResult, ObjectMeta
     from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Credential, S3CredentialProvider
@@ -54,6 +54,19 @@ class RemoteFolder(Folder):
     def files(self, inside: str = "") -> list[str]:
         """All files below a folder inside this one, however deep; none when it is not there."""
         return sorted(each["path"] for each in self._listed(inside))
+
+    def stored(self, inside: str = "", enter: Callable[[str], bool] = everywhere) -> list[Stored]:
+        """The same, each with its state, or the one file of that name; one listing holds all folders."""
+        found = self._listed(inside) or self._one(inside)
+        return sorted(map(_stored, found), key=lambda file: file.name)
+
+    def _one(self, name: str) -> Sequence[ObjectMeta]:
+        import obstore
+
+        try:
+            return [_asked(self.uri, lambda: obstore.head(self.store, name))] if name else []
+        except FileNotFoundError:
+            return []
 
     def _level(self, inside: str) -> ListResult[Sequence[ObjectMeta]]:
         import obstore
@@ -129,6 +142,11 @@ class RemoteFolder(Folder):
             return _asked(self.uri, lambda: obstore.head(self.store, name))["last_modified"]
         except FileNotFoundError:
             return None
+
+
+def _stored(file: ObjectMeta) -> Stored:
+    modified = (file["last_modified"] - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return Stored(file["path"], file["size"], modified * 1000, file["e_tag"])
 
 
 def _asked(uri: str, ask: Callable[[], Answer]) -> Answer:

@@ -6,11 +6,14 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
+from deltaworks.errors import DeltaworksError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from deltaworks.vault.credential import Credential
 
@@ -46,6 +49,15 @@ class Redactor:
             text = pattern.sub(MASK, text)
         text = _URL_PASSWORD.sub(rf"\g<before>{MASK}", text)
         return _ASSIGNED.sub(rf"\g<before>{MASK}", text)
+
+    @contextmanager
+    def hiding(self) -> Iterator[None]:
+        """Hide every secret in what our errors say."""
+        try:
+            yield
+        except DeltaworksError as error:
+            error.args, error.hint = (self.text(str(error)),), self.text(error.hint)
+            raise
 
     def value(self, value: Any, name: str = "") -> Any:
         """Return JSON-like `value` with every secret hidden."""

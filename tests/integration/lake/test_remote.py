@@ -53,6 +53,19 @@ def test_names_of_all_kinds_come_back(filled: Folder) -> None:
     assert filled.missing([*NAMES, "lost"]) == ["lost"]
 
 
+def test_files_are_listed_with_their_state(filled: Folder) -> None:
+    before = {file.name: file for file in filled.stored()}
+    filled.write("top", b"new")
+    (after,) = filled.stored("top")
+
+    assert {name: file.size for name, file in before.items()} == {name: len(name.encode()) for name in NAMES}
+    assert [file.name for file in filled.stored("log")] == NAMES[:3]
+    assert filled.stored("lost") == []
+    assert abs(after.modified / 1e9 - datetime.now(UTC).timestamp()) < 60
+    assert after.tag
+    assert not after.same_as(before["top"])
+
+
 def test_only_what_comes_after_a_name_is_listed(filled: Folder) -> None:
     assert filled.names("log", after="1.json") == ["2.json", "3.json"]
 

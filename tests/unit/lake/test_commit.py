@@ -27,14 +27,14 @@ def test_the_metadata_of_a_commit_is_a_public_format() -> None:
     assert FULL.to_json() == (
         '{"deltaworks":1,"pipeline":"orders-daily","run":"20240101T000000-0a1b2c3d","batch":7,'
         '"position":{"source":"kafka:orders","from":{"0":1},"to":{"0":5}},"key":"2024-01-01","attempt":2,'
-        '"schema":"sha256:abc","user":"ana","host":"etl-1"}'
+        '"schema":"sha256:abc","user":"ana","host":"etl-1","seen":12}'
     )
 
 
 def test_what_a_commit_does_not_say_is_null() -> None:
     assert Commit(run_id="r").to_json() == (
         '{"deltaworks":1,"pipeline":null,"run":"r","batch":null,"position":null,"key":null,"attempt":1,'
-        '"schema":null,"user":null,"host":null}'
+        '"schema":null,"user":null,"host":null,"seen":-1}'
     )
 
 
@@ -83,7 +83,7 @@ def test_metadata_of_a_later_version_is_still_ours() -> None:
 @pytest.mark.parametrize(
     ("app_id", "expected"),
     [
-        ("deltaworks/orders", Mark("deltaworks/orders/aside", 7)),
+        ("deltaworks/orders", Mark("deltaworks/orders/aside", 1)),
         ("deltaworks/orders#a#b", Mark("deltaworks/orders/aside/7#a#b", 1)),
     ],
 )

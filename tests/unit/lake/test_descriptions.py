@@ -3,7 +3,7 @@ from __future__ import annotations
 from deltaworks.lake.descriptions import descriptions
 from deltaworks.lake.model import FileModel
 from deltaworks.spark.sinks.delta import DeltaSink
-from deltaworks.spark.sources.base import Incremental
+from deltaworks.spark.sources.kafka import KafkaIncremental
 
 
 class Stranger(FileModel):
@@ -12,7 +12,9 @@ class Stranger(FileModel):
 
 
 def test_the_text_below_a_field_describes_it() -> None:
-    assert descriptions(Incremental) == {"cursor_column": "The column that grows with every change."}
+    assert descriptions(KafkaIncremental) == {
+        "max_records_per_batch": "How many records one batch reads at most, of all partitions together."
+    }
 
 
 def test_the_fields_a_class_builds_on_are_described_too() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deltaworks.errors import ConfigError
-from deltaworks.lake.globs import check_pattern, escaped, matching, unescaped
+from deltaworks.lake.globs import check_pattern, escaped, matching, name_like, rooted, unescaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,3 +73,29 @@ def test_signs_that_mean_nothing_together_are_refused(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", ["data/*.csv", "s3a://bucket/{a,b}/[0-9]*", r"a\[", r"a\{", "a]", "a}", "ü ñ"])
 def test_what_is_a_pattern_or_a_plain_path_is_let_through(pattern: str) -> None:
     check_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "only"),
+    [
+        ("/data/in", "/data", "in"),
+        ("/data/in/", "/data", "in"),
+        ("/data", "/", "data"),
+        ("/data/in/*.csv", "/data/in", None),
+        ("/data/2024-*/in", "/data", None),
+        ("/data/{a,b}/c/d", "/data", None),
+        ("/data/x/{a,b/c}.csv", "/data/x", None),
+        (r"/data/a\*/in", "/data/a*", "in"),
+        ("s3a://lake", "s3a://lake", ""),
+        ("s3a://lake/in", "s3a://lake", "in"),
+        ("s3a://lake/in/*", "s3a://lake/in", None),
+        ("{/a/x,/b/x}", "/", None),
+    ],
+)
+def test_one_look_at_a_folder_finds_all_that_a_pattern_means(pattern: str, folder: str, only: str | None) -> None:
+    assert rooted(pattern)[::2] == (folder, only)
+
+
+@pytest.mark.parametrize(("name", "like"), [("a.csv", True), ("b.json", True), ("b.csv", False), ("xa.csv", False)])
+def test_a_name_alone_can_be_matched(name: str, like: bool) -> None:
+    assert bool(name_like("{a.csv,*.json}").fullmatch(name)) is like

@@ -35,3 +35,17 @@ def test_writing_leaves_no_draft(tmp_path: Path) -> None:
     folder.create("b", b"y")
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_files_are_listed_with_their_state(tmp_path: Path) -> None:
+    folder = folder_at(str(tmp_path))
+    folder.write("in/a b.csv", b"123")
+    folder.write("in/deep/c.csv", b"")
+    folder.write("other/d.csv", b"1")
+    (tmp_path / "in/nowhere").symlink_to(tmp_path / "gone")
+
+    assert [(file.name, file.size) for file in folder.stored("in")] == [("in/a b.csv", 3), ("in/deep/c.csv", 0)]
+    assert [file.name for file in folder.stored(enter=lambda name: name == "other")] == ["other/d.csv"]
+    assert [file.name for file in folder.stored("in/a b.csv")] == ["in/a b.csv"]
+    assert folder.stored("in/a b.csv")[0].modified == (tmp_path / "in/a b.csv").stat().st_mtime_ns
+    assert folder.stored("lost") == []
