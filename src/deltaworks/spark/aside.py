@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MOST_TRIES = 10
 UNREADABLE = "unreadable"  # what stands in place of a rule
+BATCH = "batch"
 
 
 def set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Commit) -> None:
@@ -53,17 +54,29 @@ def set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Co
 
 
 def tidy(sink: Sink, commit: Commit, landed_by: str | None, session: Callable[[], SparkSession]) -> None:
-    """Once a key has landed: remove what tries of it that did not land had set aside."""
+    """Once a key or a batch has landed: remove what tries of it that did not land had set aside."""
     beside = sink.aside()
     table = beside.target()
     if table is None or commit.mark is None or landed_by is None:
         return
-    runs = ", ".join(literal(run) for run in _tries(table, aside_app_id(commit.mark)) if run != landed_by)
-    others = f"run IN ({runs})"
-    if runs and table.scan(["run"], others).read_all().num_rows:
+    others = _others(table, commit, landed_by)
+    if others and table.scan(["run"], others).read_all().num_rows:
         # Not a load: nobody may take this commit for one that landed.
         with explained("aside"):
             session().sql(f"DELETE FROM {path_name(table.uri)} WHERE {others}")
+
+
+def _others(table: Table, commit: Commit, landed_by: str) -> str | None:
+    """What tells the rows of other tries; none where there are none."""
+    assert commit.mark is not None
+    if commit.batch is not None:
+        return (
+            f"pipeline = {literal(commit.pipeline or '')} AND batch = {commit.batch} AND run <> {literal(landed_by)}"
+            if any(column.name == BATCH for column in table.columns)
+            else None
+        )
+    runs = ", ".join(literal(run) for run in _tries(table, aside_app_id(commit.mark)) if run != landed_by)
+    return f"run IN ({runs})" if runs else None
 
 
 def _tries(table: Table, app_id: str) -> Iterator[str]:
@@ -90,5 +103,7 @@ def broken_rows(rows: DataFrame, rules: Sequence[Expectation], commit: Commit) -
     )
 
 
-def _of_run(commit: Commit) -> tuple[str, str]:
-    return f"{literal(commit.pipeline or '')} AS pipeline", f"{literal(commit.run_id)} AS run"
+def _of_run(commit: Commit) -> tuple[str, ...]:
+    run = f"{literal(commit.pipeline or '')} AS pipeline", f"{literal(commit.run_id)} AS run"
+    # Only batches have a number: a run may land some of them and not the next.
+    return run if commit.batch is None else (*run, f"CAST({commit.batch} AS BIGINT) AS {BATCH}")

@@ -13,7 +13,7 @@ from deltaworks.lake.globs import escaped
 from deltaworks.lake.storage import UnreachableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
@@ -31,6 +31,8 @@ class Batch:
     multiplied: bool = False  # several of them may come from one row of the source
     findings: Findings | None = None  # what a look at them told, where there was one
     unreadable: DataFrame | None = None  # records to set aside, each as `reason` and `row`
+    settle: Callable[[], None] | None = None  # to be called when all rows were read, before they land; may refuse
+    refresh: bool = False  # the rows are all there is: whatever the way of writing, they take the place of all others
 
 
 @contextmanager

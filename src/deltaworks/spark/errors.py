@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deltaworks.errors import ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.errors import AwayError, ConfigError, DeltaworksError, RunError, SetupError
 from deltaworks.lake.storage import advice
 from deltaworks.spark.conflicts import WriteConflictError, conflict_of
 from deltaworks.spark.kafka import told as kafka
@@ -62,7 +62,7 @@ def _of_storage(story: _Story, where: str) -> DeltaworksError | None:
     if found is None:
         return None
     refused = found[2] == "4"  # what S3 refuses is ours to mend; what it cannot do is not
-    return (SetupError if refused else RunError)(f"{where}: S3 said: {found[1]}", hint=advice(found[1]))
+    return (SetupError if refused else AwayError)(f"{where}: S3 said: {found[1]}", hint=advice(found[1]))
 
 
 def _of_spark(story: _Story, where: str) -> DeltaworksError:
@@ -100,7 +100,11 @@ class _Story:
             messages = _messages(getattr(error, "_origin", None))
             if len(messages) < 2:  # without a cause PySpark words it better
                 messages = (str(error),)
-            return cls(messages, type(error).__name__, error.getCondition() or "", dict(parameters))
+            condition = error.getCondition() or ""
+            # That a stream failed is no condition of ours: why it did is.
+            return cls(
+                messages, type(error).__name__, "" if condition == "STREAM_FAILED" else condition, dict(parameters)
+            )
         java = getattr(error, "java_exception", None)
         if java is None:
             return cls((str(error),), type(error).__name__, "", {})
@@ -119,6 +123,12 @@ class _Story:
         return re.sub(r"\s*SQLSTATE: \w+.*$", "", text)
 
     @property
+    def version(self) -> str:
+        """The version of a table that it speaks of, where it does."""
+        found = re.search(r"at version (\d+)", self.message)
+        return f", in version {found[1]}" if found else ""
+
+    @property
     def is_analysis(self) -> bool:
         return self.kind.rpartition(".")[2] in {"AnalysisException", "ParseException", "DeltaAnalysisException"}
 
@@ -126,12 +136,19 @@ class _Story:
         return self._parameters.get(name, "?").replace("`", "")
 
 
+_CHANGED = "rows of the source that were read before were changed or deleted"
+_FOLLOW_CHANGES = (
+    "Nothing of it has landed. Read what changed with readChangeFeed: true; or leave it out with ignoreDeletes: true "
+    "or ignoreChanges: true."
+)
 _TOLD: dict[str, tuple[type[DeltaworksError], Callable[[_Story], str], str]] = {
     "DELTA_FAILED_TO_MERGE_FIELDS": (
         ConfigError,
         lambda story: f"Column {story.parameter('updateField')!r}: {story.line}",
         "Cast it with a cast transform; nothing was written.",
     ),
+    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
+    "DELTA_SOURCE_IGNORE_DELETE": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
     "DELTA_REPLACE_WHERE_MISMATCH": (
         RunError,
         lambda story: f"a row is outside replaceWhere: {story.parameter('replaceWhere')}",

@@ -155,7 +155,7 @@ class JdbcConnector(Connector):
             return Relation(table=name, schema=schema)
         return Relation(table=self.table, schema=self.schema_name)
 
-    def reached(self) -> dict[str, str]:
+    def connection(self) -> dict[str, str]:
         """How Spark reaches it: url, driver, login and whatever else the driver is told."""
         database, address = self.known, self.address
         if database is None:

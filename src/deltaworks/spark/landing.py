@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,13 @@ from deltaworks.lake.expectation import OnFailure, all_kept
 from deltaworks.runs.result import Kept
 from deltaworks.spark.aside import set_aside
 from deltaworks.spark.batch import Batch, staged
+from deltaworks.spark.changes import arriving
 from deltaworks.spark.errors import explained
 from deltaworks.spark.hidden import visible
 from deltaworks.spark.look import look
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame
@@ -38,17 +39,18 @@ def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Se
         batch = replace(batch, rows=sink.shaped(batch.rows, mode))
         unreadable = batch.unreadable.count() if batch.unreadable else 0
         if not rules and not _looked_at(keys):
-            if unreadable:
-                _set_aside(sink, batch, rules, commit)
-            result = sink.write(replace(batch, rows=_once(batch.rows, keys)), mode, commit)
+            with _settled(sink, batch, commit) as rows:
+                if unreadable:
+                    _set_aside(sink, batch, rules, commit)
+                result = sink.write(replace(batch, rows=arriving(_once(rows, keys), sink, mode)), mode, commit)
             return result if result.already_landed else replace(result, rows_set_aside=unreadable)
         with _repeated(sink, batch, commit) as rows:
             findings, kept = _judged(rows, keys, rules)
             aside = findings.aside + unreadable
             if aside:
                 _set_aside(sink, replace(batch, rows=rows), rules, commit)
-            ready = Batch(rows=_once(kept, keys, findings), repeats=True, findings=findings)
-            result = sink.write(ready, mode, commit)
+            once = arriving(_once(kept, keys, findings), sink, mode)
+            result = sink.write(replace(batch, rows=once, repeats=True, findings=findings), mode, commit)
     if result.already_landed:
         return result
     superseded = findings.surplus if keys and keys.on_duplicate == "keepNewest" else 0
@@ -66,8 +68,8 @@ def _looked_at(keys: Keys | None) -> Keys | None:
 
 
 def _once(rows: DataFrame, keys: Keys | None, findings: Findings | None = None) -> DataFrame:
-    """The rows as they land: each key once, and no column that only tells their order."""
-    return visible(keys.once(rows, findings) if keys else rows)
+    """The rows that land, each key once."""
+    return keys.once(rows, findings) if keys else rows
 
 
 def _set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Commit) -> None:
@@ -75,11 +77,21 @@ def _set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: C
     failpoints.reach("after_aside")
 
 
-def _repeated(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManager[DataFrame]:
+def _settled(sink: Sink, batch: Batch, commit: Commit) -> AbstractContextManager[DataFrame]:
+    """The rows; read whole before they land where their source has to say then that they count."""
+    return nullcontext(batch.rows) if batch.settle is None else _repeated(sink, batch, commit)
+
+
+@contextmanager
+def _repeated(sink: Sink, batch: Batch, commit: Commit) -> Iterator[DataFrame]:
     """The rows, the same at every look."""
-    if batch.repeats:
-        return nullcontext(batch.rows)
-    return staged(batch.rows, sink.scratch(commit.run_id), commit.run_id, sink.access)
+    if batch.repeats and batch.settle is None:
+        yield batch.rows
+        return
+    with staged(batch.rows, sink.scratch(commit.run_id), commit.run_id, sink.access) as rows:
+        if batch.settle is not None:
+            batch.settle()
+        yield rows
 
 
 def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expectation]) -> Findings | None:

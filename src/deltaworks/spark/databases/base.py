@@ -10,12 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
-from deltaworks.errors import ConfigError, ConflictError, DeltaworksError, RunError, SetupError
+from deltaworks.errors import AwayError, ConfigError, ConflictError, DeltaworksError, RunError, SetupError
 from deltaworks.spark.databases.lexis import without_end
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import timedelta
 
     from deltaworks.spark.databases.address import Address
 
@@ -46,6 +47,7 @@ class Reading:
     select: str
     then: str | None = None
     digits: int = MICROSECONDS  # of a second, which a time keeps
+    sorted_else: bool = False  # the database puts its values in another order than what is read of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +161,7 @@ class Database(ABC):
     lexis: ClassVar[re.Pattern[str]]  # what is no code in its statements
     where_we_are: ClassVar[str]  # the query for the schema that a name alone means
     settings: ClassVar[str] = ""  # what a session says first, so that values mean the same on all of them
+    long_text: ClassVar[str] = "text"  # a type for text of any length
     unlogged: ClassVar[str] = ""  # what makes a table cheap that nobody misses after a crash
     truncates_in_transaction: ClassVar[bool] = False  # and takes it back with it
     delete_one: ClassVar[str]  # DELETE of any one row of a table
@@ -244,6 +247,10 @@ class Database(ABC):
         """The first columns of a table's indexes, those first by which it is best shared out."""
 
     @abstractmethod
+    def primary(self, session: Session, relation: Relation) -> list[str]:
+        """The columns of a table's primary key, in their order."""
+
+    @abstractmethod
     def ranges(self, session: Session, relation: Relation, column: str, cut: Cut) -> Ranges:
         """Values of a column between which there are about as many rows, as far as its values allow."""
 
@@ -259,6 +266,14 @@ class Database(ABC):
     @abstractmethod
     def exists(self, session: Session, relation: Relation) -> bool:
         """Whether there is a table of this name."""
+
+    def origin(self, session: Session) -> str | None:
+        """What tells this server from all others, wherever it is reached; none where nothing does."""
+        return None
+
+    def table_id(self, session: Session, relation: Relation) -> str:
+        """What tells a table from one made in its place, as far as the database knows; nothing where none is."""
+        return "there" if self.exists(session, relation) else ""
 
     @abstractmethod
     def type_for(self, kind: str, *, key: bool) -> str | None:
@@ -284,12 +299,29 @@ class Database(ABC):
     def time_type(self, kind: str, digits: int) -> str:
         """The type of a time, for a CAST, that keeps so many digits of a second."""
 
+    @abstractmethod
+    def as_text(self, value: str) -> str:
+        """SQL for a value as text, from which the same value can be read again."""
+
+    @abstractmethod
+    def hashed(self, values: Sequence[Reading]) -> str:
+        """SQL for a hash of values of a row as 32 hexadecimal digits, the same on every connection."""
+
+    @abstractmethod
+    def hash_number(self, hashed: str) -> str:
+        """SQL for a whole number out of such a hash, of which sums can be made."""
+
+    def earlier(self, time: str, kind: str, by: timedelta) -> str:
+        """SQL for a time, given as SQL, so much earlier."""
+        cast = self.time_type("timestamp" if kind == "timestamp" else "timestamp_ntz", MICROSECONDS)
+        return f"(CAST({time} AS {cast}) - INTERVAL '{by.total_seconds():.6f}' SECOND)"
+
     def snapshot(self, session: Session) -> str | None:
         """The statement that lets other connections see what this one sees; none where there is no such thing."""
         return None
 
 
-class BrokenOffError(RunError):
+class BrokenOffError(AwayError):
     """The connection was lost; what it was asked last may have been done or not."""
 
 

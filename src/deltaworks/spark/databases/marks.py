@@ -4,31 +4,50 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import DeltaworksError
-from deltaworks.lake.positions import Landing
+from deltaworks.lake.commit import Mark, Position, incremental_app_id, incremental_pipeline
+from deltaworks.lake.landing import Landing
+from deltaworks.lake.positions import Reached
 from deltaworks.spark.databases.base import Relation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from deltaworks.lake.commit import Commit
     from deltaworks.spark.databases.base import Session
 
 TABLE = "deltaworks_positions"
 _COLUMNS = (
     "app_id {app} NOT NULL, target {target} NOT NULL, version bigint NOT NULL, run_id varchar(64) NOT NULL, "
-    "pipeline varchar(128), position text, landed_at varchar(40) NOT NULL, PRIMARY KEY (app_id, target)"
+    "pipeline varchar(128), position {long}, landed_at varchar(40) NOT NULL, PRIMARY KEY (app_id, target)"
 )
 _LONGEST = {"app": 420, "target": 130}  # signs
+_TOLD = ("user", "host", "table_id", "why", "adopted_by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """How far one application has got, and the run that got there."""
+class Put:
+    """A mark as the database holds it, and the run that put it there."""
 
     version: int
     run_id: str
-    position: Any = None
+    landed_at: str
+    said: dict[str, Any]  # of an incremental load: where it ended, who it was, and what its table was
+
+    def reached(self) -> Reached | None:
+        """How far a pipeline got with it; none of a load that had no position."""
+        if not self.said:
+            return None
+        return Reached(
+            batch=self.version,
+            position=Position(source=self.said["source"], start=self.said["from"], end=self.said["to"]),
+            run_id=self.run_id,
+            at=int(datetime.fromisoformat(self.landed_at).timestamp() * 1000),
+            **{name: self.said[name] for name in _TOLD if name in self.said},
+        )
 
 
 class Marks:
@@ -40,49 +59,100 @@ class Marks:
         self._table = session.database.spelled(self._relation)
         self._named = self._table.replace("%", "%%")  # in a statement that takes values
 
-    def reached(self, app_id: str) -> Reached | None:
-        """How far an application has got; none where it has never landed anything."""
+    def found(self, app_id: str) -> Put | None:
+        """The mark of an application; none where it has never landed anything."""
         if not self._session.database.exists(self._session, self._relation):
             return None
         return self._read(app_id, "")
 
+    def reached(self, pipeline: str) -> Reached | None:
+        """How far a pipeline got; none where it has not begun."""
+        there = self.found(incremental_app_id(pipeline))
+        return there.reached() if there else None
+
+    def others(self, pipeline: str, source: str) -> Iterator[str]:
+        """Other pipelines that hold a position of the same source in this table."""
+        if not self._session.database.exists(self._session, self._relation):
+            return
+        rows = self._session.rows(f"SELECT app_id FROM {self._named} WHERE target = %s", self._target)
+        for other in sorted(filter(None, (incremental_pipeline(str(app_id)) for (app_id,) in rows))):
+            held = None if other == pipeline else self.reached(other)
+            if held is not None and held.adopted_by is None and held.position.source == source:
+                yield other
+
     def prepare(self) -> None:
         """Make the table, where it is not there."""
         try:
-            exact = self._session.database.exact_text
-            columns = _COLUMNS.format(**{name: exact.format(signs) for name, signs in _LONGEST.items()})
-            self._session.run(f"CREATE TABLE IF NOT EXISTS {self._table} ({columns}){self._session.database.keeper}")
+            database = self._session.database
+            columns = {name: database.exact_text.format(signs) for name, signs in _LONGEST.items()}
+            made = _COLUMNS.format(**columns, long=database.long_text)
+            self._session.run(f"CREATE TABLE IF NOT EXISTS {self._table} ({made}){database.keeper}")
         except DeltaworksError:
             # Two may make it at once, and one of them fails.
             if not self._session.database.exists(self._session, self._relation):
                 raise
 
-    def take(self, commit: Commit, landed_at: str) -> Landing:
-        """In a transaction: put a commit's mark down, unless it is there; others who try wait until this one ends."""
+    def take(self, commit: Commit, landed_at: str, table_id: str) -> Landing:
+        """In a transaction: put a commit's mark down, unless it is there; others who try wait until this one ends.
+
+        A batch also needs the one before it to be the last that landed.
+        """
         assert commit.mark is not None
-        mark, session = commit.mark, self._session
-        once = session.database.insert_once.format(f"{self._named} VALUES (%s, %s, -1, '', NULL, NULL, '')")
-        session.run(once, mark.app_id, self._target)
-        there = self._read(mark.app_id, "FOR UPDATE")
-        assert there is not None
-        if there.version >= mark.version:
+        there = self._locked(commit.mark.app_id)
+        if there.version >= commit.mark.version:
             return Landing.OURS if there.run_id == commit.run_id else Landing.TAKEN
-        position = json.dumps(commit.position.to_dict()) if commit.position else None
-        session.run(
-            f"UPDATE {self._named} SET version = %s, run_id = %s, pipeline = %s, position = %s, landed_at = %s "
-            "WHERE app_id = %s AND target = %s",
-            *(mark.version, commit.run_id, commit.pipeline, position, landed_at, mark.app_id, self._target),
-        )
+        if commit.position is not None and max(there.version, 0) != commit.mark.version - 1:
+            return Landing.TAKEN
+        self._put(commit.mark, commit, landed_at, _said(commit, table_id))
         return Landing.ABSENT
 
-    def _read(self, app_id: str, how: str) -> Reached | None:
+    def give_up(self, commit: Commit, landed_at: str, table_id: str) -> bool:
+        """In a transaction: say of the pipeline that a commit adopts that another goes on in its place.
+
+        Not if it got further since that was decided: what it landed would land again.
+        """
+        assert commit.adopts is not None
+        assert commit.position is not None
+        app_id = incremental_app_id(commit.adopts)
+        there = self._locked(app_id)
+        if there.said.get("to") != commit.position.end:
+            return False
+        self._put(
+            Mark(app_id, there.version + 1),
+            *(commit, landed_at, _said(commit, table_id) | {"adopted_by": commit.pipeline}),
+        )
+        return True
+
+    def _locked(self, app_id: str) -> Put:
+        once = self._session.database.insert_once.format(f"{self._named} VALUES (%s, %s, -1, '', NULL, NULL, '')")
+        self._session.run(once, app_id, self._target)
+        there = self._read(app_id, "FOR UPDATE")
+        assert there is not None
+        return there
+
+    def _put(self, mark: Mark, commit: Commit, landed_at: str, said: dict[str, Any]) -> None:
+        self._session.run(
+            f"UPDATE {self._named} SET version = %s, run_id = %s, pipeline = %s, position = %s, landed_at = %s "
+            "WHERE app_id = %s AND target = %s",
+            *(mark.version, commit.run_id, commit.pipeline, json.dumps(said) if said else None, landed_at),
+            *(mark.app_id, self._target),
+        )
+
+    def _read(self, app_id: str, how: str) -> Put | None:
         found = self._session.rows(
-            f"SELECT version, run_id, position FROM {self._named} WHERE app_id = %s AND target = %s {how}",
+            f"SELECT version, run_id, landed_at, position FROM {self._named} WHERE app_id = %s AND target = %s {how}",
             app_id,
             self._target,
         )
-        return next((_reached(*row) for row in found), None)
+        return next((_put(*row) for row in found), None)
 
 
-def _reached(version: int, run_id: str, position: str | None) -> Reached:
-    return Reached(version=int(version), run_id=run_id, position=json.loads(position) if position else None)
+def _said(commit: Commit, table_id: str) -> dict[str, Any]:
+    if commit.position is None:
+        return {}
+    own = {"user": commit.user, "host": commit.host, "why": commit.why, "table_id": table_id}
+    return {**commit.position.to_dict(), **{name: value for name, value in own.items() if value}}
+
+
+def _put(version: int, run_id: str, landed_at: str, said: str | None) -> Put:
+    return Put(version=int(version), run_id=run_id, landed_at=landed_at, said=json.loads(said) if said else {})

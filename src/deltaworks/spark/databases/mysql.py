@@ -50,6 +50,7 @@ class MySql(Database):
 
     exact_text: ClassVar[str] = "varchar({}) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
     keeper: ClassVar[str] = " ENGINE=InnoDB"
+    long_text: ClassVar[str] = "longtext"
     lexis: ClassVar[re.Pattern[str]] = lexis.MYSQL
     where_we_are: ClassVar[str] = "SELECT database()"
     delete_one: ClassVar[str] = "DELETE FROM {} LIMIT 1"
@@ -190,12 +191,13 @@ class MySql(Database):
 
     def scattered(self, session: Session, relation: Relation, cut: Cut) -> Split:
         """By a hash of each primary key, or of each row; one too large to be put together counts as nothing."""
-        names = self._primary(session, relation) or [each.name for each in self._columns(session, relation)]
+        names = self.primary(session, relation) or [each.name for each in self._columns(session, relation)]
         listed = ", ".join(map(self.quoted, names))
         number = f"COALESCE(CRC32(CONCAT_WS(',', '', {listed})), 0) % {cut.parts}"
         return Split(by="a hash of each row", conditions=remainders(number, cut.parts))
 
-    def _primary(self, session: Session, relation: Relation) -> list[str]:
+    def primary(self, session: Session, relation: Relation) -> list[str]:
+        """In the order of the index."""
         found = session.rows(
             "SELECT column_name FROM information_schema.statistics WHERE table_schema = coalesce(%s, database()) "
             "AND table_name = %s AND index_name = 'PRIMARY' ORDER BY seq_in_index",
@@ -223,6 +225,22 @@ class MySql(Database):
             relation.table,
         )
         return next((str(engine) for (engine,) in found), None)
+
+    def as_text(self, value: str) -> str:
+        """A session's times are UTC."""
+        return f"CAST({value} AS CHAR)"
+
+    def hashed(self, values: Sequence[Reading]) -> str:
+        """Of the hashes of all values."""
+        each = ", ".join(f"COALESCE(SHA2({self._bytes(value)}, 256), '-')" for value in values)
+        return f"LEFT(SHA2(CONCAT_WS(',', {each}), 256), 32)"
+
+    def _bytes(self, value: Reading) -> str:
+        return value.select if value.kind == "binary" else f"CONVERT({self.as_text(value.select)} USING utf8mb4)"
+
+    def hash_number(self, hashed: str) -> str:
+        """Out of 60 of its bits."""
+        return f"CAST(CONV(LEFT({hashed}, 15), 16, 10) AS SIGNED)"
 
     def time_type(self, kind: str, digits: int) -> str:
         """One for both: a session's times are UTC."""

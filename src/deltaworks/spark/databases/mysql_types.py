@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Self
 
@@ -80,6 +80,10 @@ def _text(column: Described, sql: str) -> Reading:
     return _compared_by_spark(column, f"CAST({sql} AS CHAR)")
 
 
+def _made(column: Described, sql: str) -> Reading:
+    return replace(_text(column, sql), sorted_else=True)
+
+
 def _compared_by_spark(column: Described, select: str) -> Reading:
     # MySQL takes 'a', 'A' and 'ä' for equal; a filter on what Spark puts together itself is not handed to it.
     return Reading(name=column.name, kind="string", select=select, then=f"concat({in_spark(column.name)}, '')")
@@ -99,7 +103,7 @@ def _decimal(column: Described, sql: str) -> Reading:
     # The length is that of the text, with a sign and a point.
     digits = column.length - (not column.unsigned) - (column.decimals > 0)
     if digits > _WIDEST:
-        return _text(column, sql)
+        return _made(column, sql)
     return Reading(name=column.name, kind=f"decimal({digits},{column.decimals})", select=sql)
 
 
@@ -123,7 +127,7 @@ def _wall_clock(column: Described, sql: str) -> Reading:
 
 
 def _shape(column: Described, sql: str) -> Reading:
-    return _compared_by_spark(column, f"ST_AsText({sql})")
+    return replace(_compared_by_spark(column, f"ST_AsText({sql})"), sorted_else=True)
 
 
 def _tiny(column: Described, sql: str) -> Reading:
@@ -178,8 +182,8 @@ _HOW: dict[int, Callable[[Described, str], Reading]] = {
     Wire.TIMESTAMP: _instant,
     Wire.DATE: _date,
     Wire.DATETIME: _wall_clock,
-    Wire.TIME: _text,
-    Wire.JSON: _text,
+    Wire.TIME: _made,
+    Wire.JSON: _made,
     Wire.GEOMETRY: _shape,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from deltaworks.errors import SetupError
 from deltaworks.spark.databases import lexis
 from deltaworks.spark.databases.base import (
     PATIENCE,
@@ -177,6 +178,16 @@ class Postgres(Database):
         )
         return [name for (name,) in found]
 
+    def primary(self, session: Session, relation: Relation) -> list[str]:
+        """In the order of the index."""
+        found = session.rows(
+            "SELECT a.attname FROM pg_index i "
+            "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
+            "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY array_position(i.indkey::int2[], a.attnum)",
+            self.spelled(relation),
+        )
+        return [name for (name,) in found]
+
     def ranges(self, session: Session, relation: Relation, column: str, cut: Cut) -> Ranges:
         """As a sample of the table's pages tells, or a query's rows."""
         name, places = self.quoted(column), ", ".join(str(part / cut.parts) for part in range(1, cut.parts))
@@ -201,6 +212,36 @@ class Postgres(Database):
     def exists(self, session: Session, relation: Relation) -> bool:
         """Whether there is a table or view of this name."""
         return session.rows("SELECT to_regclass(%s) IS NOT NULL", self.spelled(relation)) == [(True,)]
+
+    def origin(self, session: Session) -> str | None:
+        """The number that a cluster was given when it was made, which its standbys share."""
+        try:
+            ((number,),) = session.rows("SELECT system_identifier::text FROM pg_control_system()")
+        except SetupError:  # not every user may know it
+            return None
+        return str(number)
+
+    def table_id(self, session: Session, relation: Relation) -> str:
+        """The number of a table, which it keeps when it is emptied or written anew."""
+        ((number,),) = session.rows("SELECT coalesce(to_regclass(%s)::oid::text, '')", self.spelled(relation))
+        return str(number)
+
+    def as_text(self, value: str) -> str:
+        """By the settings of a session, which are the same on all of them."""
+        return f"({value})::text"
+
+    def hashed(self, values: Sequence[Reading]) -> str:
+        """Of the hashes of all values."""
+        each = ", ".join(f"coalesce({_sha(self._bytes(value))}, '-')" for value in values)
+        whole = _sha(f"convert_to(concat_ws(',', {each}), 'UTF8')")
+        return f"left({whole}, 32)"
+
+    def _bytes(self, value: Reading) -> str:
+        return value.select if value.kind == "binary" else f"convert_to({self.as_text(value.select)}, 'UTF8')"
+
+    def hash_number(self, hashed: str) -> str:
+        """Out of 60 of its bits."""
+        return f"('x' || left({hashed}, 15))::bit(60)::bigint"
 
     def time_type(self, kind: str, digits: int) -> str:
         """With a zone or without."""
@@ -253,6 +294,10 @@ def _sample(size: Size | None) -> str:
     if size is None:
         return ""
     return f" TABLESAMPLE SYSTEM ({min(100, 100 * SAMPLED * PAGE / max(size.bytes, 1)):.6f}) REPEATABLE (1)"
+
+
+def _sha(value: str) -> str:
+    return f"encode(sha256({value}), 'hex')"
 
 
 def _pages(count: int, parts: int) -> tuple[str, ...]:

@@ -56,6 +56,21 @@ class Broker:
         found = self._patiently(lambda: self._admin.list_topics(timeout=0.5))
         return {name: tuple(sorted(topic.partitions)) for name, topic in found.topics.items()}
 
+    def cluster(self) -> str:
+        """The cluster's own id, whichever of its brokers is asked."""
+        return str(self._patiently(lambda: self._admin.list_topics(timeout=0.5)).cluster_id)
+
+    def topic_ids(self, names: Iterable[str]) -> dict[str, str]:
+        """What tells a topic from one that was made anew under its name."""
+        asked = self._kafka.TopicCollection(list(names))
+        found = self._patiently(
+            lambda: {
+                name: answer.result()
+                for name, answer in self._admin.describe_topics(asked, request_timeout=PATIENCE).items()
+            }
+        )
+        return {name: str(topic.topic_id) for name, topic in found.items()}
+
     def _patiently(self, ask: Callable[[], Answer]) -> Answer:
         """What the cluster answers, asked until it does or says that it will not."""
         deadline = time.monotonic() + PATIENCE

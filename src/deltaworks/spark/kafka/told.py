@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from deltaworks.errors import DeltaworksError, RunError, SetupError
+from deltaworks.errors import AwayError, DeltaworksError, RunError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ _TOLD: tuple[tuple[str, type[DeltaworksError], str, str], ...] = (
     (
         "Cannot fetch record for offset|Timed out waiting|not present in metadata|Failed to update metadata"
         r"|^Expiring \d+ record|Timeout of \d+ ?ms expired|Timeout expired",
-        RunError,
+        AwayError,
         "Kafka did not answer in time",
         _AGAIN,
     ),

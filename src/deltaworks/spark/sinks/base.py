@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from deltaworks.errors import ConfigError
+from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import problem
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
-    from deltaworks.lake.mode import WriteMode
-    from deltaworks.lake.positions import KeyedMark
+    from deltaworks.lake.folder import Folder
+    from deltaworks.lake.keyed import KeyedMark
+    from deltaworks.lake.positions import Reached
     from deltaworks.lake.schema import Column
     from deltaworks.lake.table import Table
     from deltaworks.runs.result import LoadResult
@@ -78,6 +80,76 @@ class Sink(Connector):
     def mark_for(self, pipeline: str, key: str, *, again: bool) -> KeyedMark:
         """The mark of a keyed load, and whether its key has landed already."""
         raise ConfigError("This sink carries no marks, so a key means nothing there.", hint="Leave out --key.")
+
+    @property
+    def keeps_positions(self) -> bool:
+        """Whether a load can carry how far its source was read, so that the next goes on from there."""
+        return False
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether what it writes is a folder in which notes of ours have a place."""
+        return False
+
+    @property
+    def folder(self) -> Folder:
+        """That folder, once it is located."""
+        raise ConfigError("This sink writes no folder.", hint="Load into a Delta table.")
+
+    def check_incremental(self, mode: WriteMode) -> None:
+        """Refuse a way of writing in which one batch would undo the one before."""
+        if not self.keeps_positions:
+            raise problem(
+                "This sink keeps no position, so that nobody knows what is new",
+                "Load into a Delta table or a database.",
+            )
+        if mode is WriteMode.OVERWRITE:
+            raise problem("Every batch would replace the one before", "Use Append or Upsert, or leave out incremental.")
+
+    def reached(self, pipeline: str) -> Reached | None:
+        """How far a pipeline got here; none where it has not begun. Refuses where that cannot be trusted."""
+        raise ConfigError("This sink keeps no position.", hint="Leave out incremental.")
+
+    def last_known(self, pipeline: str) -> Reached | None:
+        """How far a pipeline got here, whatever became of its rows since."""
+        return self.reached(pipeline)
+
+    def at_version(self, pipeline: str, version: int) -> Reached | None:
+        """How far the rows went that were here at a version; none where the pipeline had not begun."""
+        raise ConfigError(
+            "This sink has no versions to go back to.",
+            hint="Say where to go on: `deltaworks state set FILE --position …`.",
+        )
+
+    def moves(self, pipeline: str) -> Iterable[Reached]:
+        """The last times that somebody moved a pipeline's position, newest first, as far as that is kept."""
+        return ()
+
+    def last_batch(self, pipeline: str) -> int:
+        """The number of the last batch of a pipeline, whatever became of its rows; 0 where there was none."""
+        raise ConfigError("This sink keeps no position.", hint="Leave out incremental.")
+
+    def others(self, pipeline: str, source: str) -> Iterable[str]:
+        """Other pipelines that hold a position of the same source here."""
+        return ()
+
+    def landed(self, commit: Commit, result: LoadResult) -> Reached:
+        """How far the pipeline got with a commit that has been read back; what helps to find it again is noted."""
+        raise ConfigError("This sink keeps no position.", hint="Leave out incremental.")
+
+    def require_movable(self) -> None:
+        """Refuse where no position can be moved; writes nothing."""
+
+    def move(self, commit: Commit) -> Reached:
+        """Let a pipeline go on from somewhere else: no row lands, only the mark and the position of a commit.
+
+        One that adopts another gives that one's position up at the same time.
+        """
+        raise ConfigError("This sink keeps no position.", hint="Leave out incremental.")
+
+    def applies_changes(self, mode: WriteMode) -> bool:
+        """Whether a row that says of another that it is gone deletes that one."""
+        return False
 
     def row_keys(self, mode: WriteMode) -> Keys | None:
         """The columns that identify a row, and what becomes of null and repeated ones; none where all rows land."""

@@ -6,28 +6,39 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from deltaworks.lake import positions
 from deltaworks.lake.after import After
+from deltaworks.lake.features import require_writable
+from deltaworks.lake.keyed import keyed_mark
 from deltaworks.lake.log import Log
 from deltaworks.lake.mode import WriteMode
-from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole
-from deltaworks.lake.positions import keyed_mark
+from deltaworks.lake.model import Bytes, Columns, Flag, FromText, Location, Whole, problem
+from deltaworks.lake.moves import move
+from deltaworks.lake.positions import Reached
+from deltaworks.lake.retention import require_marks_kept
 from deltaworks.lake.sql import quoted
-from deltaworks.lake.table import Table, newest
+from deltaworks.lake.table import NotATableError, Table, newest
 from deltaworks.spark.catalog import TableName, location
 from deltaworks.spark.sinks.base import Sink, WritePlan, beside
 from deltaworks.spark.sinks.delta_rules import check_mode, check_together
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
-    from deltaworks.lake.positions import KeyedMark
+    from deltaworks.lake.folder import Folder
+    from deltaworks.lake.keyed import KeyedMark
     from deltaworks.runs.result import LoadResult
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.keys import Keys
     from deltaworks.spark.look import Findings
     from deltaworks.spark.surroundings import Surroundings
     from deltaworks.vault.storage import Access
+
+
+MOST_OPENED = 3  # versions of the table
 
 
 class DeltaSink(Sink):
@@ -128,6 +139,83 @@ class DeltaSink(Sink):
         """The mark, which the table's own log keeps."""
         return keyed_mark(self.target(), pipeline, key, again=again)
 
+    @property
+    def keeps_positions(self) -> bool:
+        """A Delta commit can carry one."""
+        return True
+
+    @property
+    def has_folder(self) -> bool:
+        """A table is one."""
+        return True
+
+    @property
+    def folder(self) -> Folder:
+        """The table's."""
+        return self.log.folder
+
+    def check_incremental(self, mode: WriteMode) -> None:
+        """Only the partitions of a batch may be replaced by it."""
+        if mode is WriteMode.OVERWRITE and self.partition_overwrite_mode != "dynamic":
+            raise problem(
+                "Every batch would replace the rows of the one before",
+                "Write partitionOverwriteMode: dynamic, where a batch holds whole partitions; else Append or Upsert.",
+            )
+
+    def reached(self, pipeline: str) -> Reached | None:
+        """What the table's own log says."""
+        table = self.target()
+        if table is not None:
+            require_marks_kept(table)
+        return positions.reached(self.log, table, pipeline)
+
+    def last_known(self, pipeline: str) -> Reached | None:
+        """What the table's own log says, or the note beside a table that is gone."""
+        return positions.last_known(self.log, self.target(), pipeline)
+
+    def last_batch(self, pipeline: str) -> int:
+        """The version of its mark, or what is noted beside a table that was made anew."""
+        return positions.last_batch(self.log, self.target(), pipeline)
+
+    def at_version(self, pipeline: str, version: int) -> Reached | None:
+        """What the commits say whose rows the table had then, and still has."""
+        table = self.target()
+        found = positions.at_version(table, pipeline, version) if table else None
+        if table and found:
+            positions.require_standing(table, found, version)
+        return found
+
+    def others(self, pipeline: str, source: str) -> Iterable[str]:
+        """What the log knows of them."""
+        table = self.target()
+        return positions.others(self.log, table, pipeline, source) if table else ()
+
+    def moves(self, pipeline: str) -> Iterable[Reached]:
+        """What the last commits say."""
+        table = self.target()
+        return positions.moves(table, pipeline) if table else ()
+
+    def landed(self, commit: Commit, result: LoadResult) -> Reached:
+        """As the commit says, noted beside the table."""
+        assert commit.mark is not None
+        assert commit.pipeline is not None
+        assert result.version is not None
+        found = Reached.of(commit, commit.mark.version, result.version, self.at(result.version).id)
+        positions.remember(self.log, commit.pipeline, found)
+        return found
+
+    def require_movable(self) -> None:
+        """The table must be there, remember marks, and ask for nothing that we do not know."""
+        table = self.target()
+        if table is None:
+            raise NotATableError(self.path)
+        require_marks_kept(table)
+        require_writable(table)
+
+    def move(self, commit: Commit) -> Reached:
+        """A commit without files."""
+        return move(self.at(commit.seen), commit)
+
     def check_mode(self, mode: WriteMode) -> None:
         """Upsert needs keys; what is only for another mode is refused, because it would do nothing."""
         check_mode(self, mode)
@@ -159,10 +247,11 @@ class DeltaSink(Sink):
         return None if version is None else self.at(version)
 
     def at(self, version: int) -> Table:
-        """The table as it was at a version."""
-        if version not in self._opened:
-            self._opened[version] = Table(self.log, version)
-        return self._opened[version]
+        """The table as it was at a version; the last few are kept."""
+        found = self._opened.get(version) or Table(self.log, version)
+        kept = sorted({*self._opened, version})[-MOST_OPENED:]
+        self._opened = {each: found if each == version else self._opened[each] for each in kept}
+        return found
 
     def reached_by(self, access: Access) -> Self:
         """This sink with this way to its table, of which it knows nothing yet."""
@@ -187,6 +276,10 @@ class DeltaSink(Sink):
             checked=self.checks,
         )
 
+    def applies_changes(self, mode: WriteMode) -> bool:
+        """An upsert does, unless the file says itself what is deleted."""
+        return mode is WriteMode.UPSERT and self.delete_condition is None
+
     def shaped(self, rows: DataFrame, mode: WriteMode) -> DataFrame:
         """The rows with their keys as the table will have them: Delta keeps an empty partition value as null."""
         if mode is not WriteMode.UPSERT:
@@ -205,12 +298,11 @@ class DeltaSink(Sink):
             return beside(self.path, f".{{}}.{run_id}.staging")
         return f"{self.path.rstrip('/')}/_deltaworks/staging-{run_id}"
 
-    def aside(self) -> Self:
+    def aside(self) -> DeltaSink:
         """The table of the same name with `_aside` after it."""
         # The name stands beside the path that is known: nobody has to look it up.
         named = {"table": f"{self.table}_aside"} if self.table else {}
-        found = type(self).model_validate({"sinkType": self.sink_type, "path": beside(self.path, "{}_aside")})
-        return found.model_copy(update=named).reached_by(self.access)
+        return aside_at(beside(self.path, "{}_aside"), self.access).model_copy(update=named)
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what one commit would do to the table."""
@@ -223,6 +315,12 @@ class DeltaSink(Sink):
         from deltaworks.spark.sinks.delta_load import DeltaLoad
 
         return DeltaLoad(sink=self, mode=mode).run(batch, commit)
+
+
+def aside_at(path: str, access: Access | None = None) -> DeltaSink:
+    """The table at a path for rows that are set aside; those of batches have one column more than others."""
+    found = DeltaSink.model_validate({"sinkType": "DeltaLake", "connectionParams": {"path": path, "mergeSchema": True}})
+    return found if access is None else found.reached_by(access)
 
 
 def _nothing(name: str) -> str:

@@ -10,26 +10,46 @@ from deltaworks.lake.fit import holds_all
 from deltaworks.lake.merge import Condition, MergePlan
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.reach import Reach, conditions, files_within
+from deltaworks.lake.sql import quoted
 from deltaworks.spark.catalog import spelled as spelled_name
+from deltaworks.spark.changes import GONE
 from deltaworks.spark.connector import spelled
 from deltaworks.spark.sinks.delta_rules import PROPERTIES
 from deltaworks.spark.sinks.delta_write import Create, Merge, Save
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deltaworks.lake.table import Table
     from deltaworks.spark.look import Findings
     from deltaworks.spark.sinks.delta import DeltaSink
 
 
 def step_for(
-    sink: DeltaSink, table: Table | None, mode: WriteMode, findings: Findings | None = None, *, repeats: bool = False
+    sink: DeltaSink,
+    table: Table | None,
+    mode: WriteMode,
+    findings: Findings | None = None,
+    *,
+    repeats: bool = False,
+    columns: Sequence[str] = (),
 ) -> Save | Create | Merge:
-    """Decide the one write that does what the file says to the table as it is."""
+    """Decide the one write that does what the file says to the table as it is.
+
+    Where the rows are changes, of which some say that a row is gone, `columns` are those that land.
+    """
     if table is None:
         return _create(sink, mode)
     if mode is WriteMode.UPSERT:
-        return _merge(sink, table, findings, repeats=repeats)
+        return _merge(sink, table, findings, repeats=repeats, columns=tuple(columns))
     return _save(sink, mode)
+
+
+def refresh(sink: DeltaSink, mode: WriteMode) -> Save:
+    """Decide the write that puts the rows in the place of all that are there."""
+    keep = _merge_plan(sink).rows_to_insert() if mode is WriteMode.UPSERT else None
+    step = _save(sink.model_copy(update={"replace_where": None, "partition_overwrite_mode": None}), WriteMode.OVERWRITE)
+    return replace(step, keep=keep, columns=sink.insert_columns or ())
 
 
 def files_read(table: Table, findings: Findings | None) -> int:
@@ -106,8 +126,14 @@ _CONF = {
 }
 
 
-def _merge(sink: DeltaSink, table: Table, findings: Findings | None, *, repeats: bool) -> Merge:
+def _merge(
+    sink: DeltaSink, table: Table, findings: Findings | None, *, repeats: bool, columns: tuple[str, ...]
+) -> Merge:
     plan = _merge_plan(sink)
+    if columns:  # the rows have one more, by which they delete
+        update, insert = plan.update_columns or columns, plan.insert_columns or columns
+        gone = Condition(f"source.{quoted(GONE)}")
+        plan = replace(plan, delete_when=gone, update_columns=update, insert_columns=insert)
     if findings is not None:
         within = conditions(_reaches(table, findings))
         plan = replace(plan, null_keys=findings.null_keys > 0, within=within)

@@ -28,15 +28,19 @@ class Save:
     options: Mapping[str, str] = field(default_factory=dict)
     conf: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()  # only where the partitioning may change
+    keep: str | None = None  # rows for which this is false are left out
+    columns: tuple[str, ...] = ()  # those that get their values; none means all
     action: str = ""
     statement: None = None
 
     def write(self, rows: DataFrame, commit: Commit) -> int | None:
-        """Write the rows in one commit."""
-        writer = rows.write.format("delta").mode(self.mode).options(**self.options, **write_options(commit))
+        """Write the rows in one commit; says how many came, where the commit itself will not."""
+        passing, count = counted(rows) if self.keep else (rows, lambda: None)
+        chosen = _filled(_kept(passing, self.keep), self.columns)
+        writer = chosen.write.format("delta").mode(self.mode).options(**self.options, **write_options(commit))
         with configured(rows.sparkSession, self.conf):
             _partitioned(writer, self.partition_by).save(self.path)
-        return None
+        return (count() or 0) if self.keep else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +71,11 @@ class Create:
         return (count() or 0) if self.keep else None
 
     def _chosen(self, rows: DataFrame) -> DataFrame:
-        kinds = dict(rows.dtypes)
-        if self.keep:
-            rows = rows.alias("source").where(self.keep)
+        rows = _kept(rows, self.keep)
         if self.require:
             message = f"a row is outside replaceWhere: {self.require}"
             rows = rows.where(f"assert_true({self.require}, {literal(message)}) IS NULL")
-        if not self.columns:
-            return rows
-        wanted = {name.lower() for name in self.columns}
-        nothing = {name: f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in kinds.items()}
-        return rows.selectExpr(*(quoted(name) if name.lower() in wanted else nothing[name] for name in kinds))
+        return _filled(rows, self.columns)
 
     def _make(self, rows: DataFrame, commit: Commit) -> None:
         # A table made through the catalog takes its stamp from the session, whatever the writer's options say.
@@ -124,6 +122,19 @@ class Merge:
         """Merge the rows in one commit."""
         with configured(rows.sparkSession, {**self.conf, **stamp_conf(commit)}):
             run_over(rows, self.plan.to_sql(path_name(self.path), ROWS))
+
+
+def _kept(rows: DataFrame, keep: str | None) -> DataFrame:
+    return rows.alias("source").where(keep) if keep else rows
+
+
+def _filled(rows: DataFrame, columns: tuple[str, ...]) -> DataFrame:
+    """The rows with nulls in all columns but these."""
+    if not columns:
+        return rows
+    wanted = {name.lower() for name in columns}
+    nothing = {name: f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in rows.dtypes}
+    return rows.selectExpr(*(quoted(name) if name.lower() in wanted else nothing[name] for name in rows.columns))
 
 
 def path_name(path: str) -> str:

@@ -17,7 +17,7 @@ from deltaworks.spark.connector import unless_said
 from deltaworks.spark.counting import counted
 from deltaworks.spark.formats import TEXT, FileFormat, codec, groups_of, require_format
 from deltaworks.spark.sinks.base import Sink, WritePlan, beside
-from deltaworks.spark.sinks.delta import DeltaSink
+from deltaworks.spark.sinks.delta import aside_at
 from deltaworks.spark.sinks.files_fit import check_csv, check_partitions, fitted
 from deltaworks.spark.sinks.files_replace import replace_local, replace_remote
 
@@ -95,7 +95,7 @@ class FileSink(Sink):
 
     def aside(self) -> Sink:
         """A Delta table of the same name with `_aside` after it."""
-        return DeltaSink(sinkType="DeltaLake", path=beside(self.path, "{}_aside")).reached_by(self.access)
+        return aside_at(beside(self.path, "{}_aside"), self.access)
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say which files would be written."""

@@ -7,22 +7,31 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from deltaworks.errors import ConfigError, RunError
 from deltaworks.lake.commit import Mark, keyed_app_id
+from deltaworks.lake.keyed import KeyedMark, LandedKey
+from deltaworks.lake.landing import Landing
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Columns, FromText, Location, Whole, problem
-from deltaworks.lake.positions import KeyedMark, LandedKey
+from deltaworks.lake.moves import OvertakenError
+from deltaworks.lake.positions import GivenUpError, RecreatedError
 from deltaworks.lake.schema import columns
+from deltaworks.runs.record import now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.databases.marks import Marks
 from deltaworks.spark.jdbc import JdbcConnector
 from deltaworks.spark.keys import Keys, check_newest
 from deltaworks.spark.sinks.base import Sink, WritePlan, refuse_idle
-from deltaworks.spark.sinks.delta import DeltaSink
+from deltaworks.spark.sinks.delta import aside_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.lake.positions import Reached
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.databases.base import Session
     from deltaworks.spark.look import Findings
@@ -102,12 +111,84 @@ class JdbcSink(JdbcConnector, Sink):
         if self.known is None:
             return super().mark_for(pipeline, key, again=again)
         with self.known.session(self.address) as session:
-            there = self.marks(session).reached(app_id)
+            there = self.marks(session).found(app_id)
         if there is None or there.version < 1:
             return KeyedMark(Mark(app_id, 1), None)
         if again:
             return KeyedMark(Mark(app_id, there.version + 1), None)
         return KeyedMark(Mark(app_id, there.version), LandedKey(None, there.run_id))
+
+    @property
+    def keeps_positions(self) -> bool:
+        """A transaction can carry one."""
+        return self.known is not None
+
+    def reached(self, pipeline: str) -> Reached | None:
+        """What the database keeps of it, if the table is still the one that it was."""
+        with self._session() as session:
+            found = self.marks(session).reached(pipeline)
+            now = session.database.table_id(session, self.relation())
+        if found is None:
+            return None
+        if found.table_id != now:
+            raise RecreatedError(self.place, pipeline, found)
+        if found.adopted_by is not None:
+            raise GivenUpError(self.place, pipeline, found)
+        return found
+
+    def last_known(self, pipeline: str) -> Reached | None:
+        """What the database keeps of it."""
+        with self._session() as session:
+            return self.marks(session).reached(pipeline)
+
+    def last_batch(self, pipeline: str) -> int:
+        """The version of its mark."""
+        found = self.last_known(pipeline)
+        return found.batch if found else 0
+
+    def others(self, pipeline: str, source: str) -> Iterable[str]:
+        """What the database keeps of them."""
+        with self._session() as session:
+            return tuple(self.marks(session).others(pipeline, source))
+
+    def moves(self, pipeline: str) -> Iterable[Reached]:
+        """The last thing that happened to it, where that was one."""
+        found = self.last_known(pipeline)
+        return (found,) if found and found.why else ()
+
+    def landed(self, commit: Commit, result: LoadResult) -> Reached:
+        """As the database says, which is asked again; where a later one is there already, as the commit said."""
+        assert commit.pipeline is not None
+        found = self.last_known(commit.pipeline)
+        if found is None or found.batch < (commit.batch or 0):
+            raise RunError(
+                f"{self.place} does not know of batch {commit.batch}, which it said had landed.",
+                hint="Look into the database's log; nothing more was loaded.",
+            )
+        return found
+
+    def require_movable(self) -> None:
+        """The table must be there: a position without rows would be one of nothing."""
+        with self._session() as session:
+            if not session.database.exists(session, self.relation()):
+                raise ConfigError(f"There is no table {self.place}.", hint="Run the pipeline first.")
+
+    def move(self, commit: Commit) -> Reached:
+        """A transaction without rows."""
+        with self._session() as session:
+            marks, at = self.marks(session), now()
+            marks.prepare()
+            table_id = session.database.table_id(session, self.relation())
+            with session.transaction():
+                if marks.take(commit, at, table_id) is not Landing.ABSENT:
+                    raise OvertakenError(self.place, commit, "another run")
+                if commit.adopts is not None and not marks.give_up(commit, at, table_id):
+                    raise OvertakenError(self.place, commit, f"a run of {commit.adopts!r}")
+        return self.landed(commit, LoadResult(success=True))
+
+    def _session(self) -> AbstractContextManager[Session]:
+        assert self.known is not None, "checked when the file was read"
+        return self.known.session(self.address)
 
     def marks(self, session: Session) -> Marks:
         """What the database keeps of loads into this table; other tables have marks of their own."""
@@ -141,7 +222,7 @@ class JdbcSink(JdbcConnector, Sink):
 
     def aside(self) -> Sink:
         """The Delta table that the file names."""
-        return DeltaSink(sinkType="DeltaLake", path=self.aside_path or "")
+        return aside_at(self.aside_path or "")
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what one transaction would do to the table."""
@@ -170,4 +251,4 @@ class JdbcSink(JdbcConnector, Sink):
     def writer(self, rows: DataFrame, table: str) -> Any:
         """Spark's writer to a table, whose name is spelled as SQL."""
         own = {"dbtable": table, "batchsize": str(self.batch_size), "numPartitions": str(self.connections)}
-        return rows.write.format("jdbc").options(**self.reached(), **own)
+        return rows.write.format("jdbc").options(**self.connection(), **own)

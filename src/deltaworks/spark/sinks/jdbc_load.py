@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from deltaworks import failpoints
 from deltaworks.errors import ConflictError, DeltaworksError, RunError
+from deltaworks.lake.landing import Landing
 from deltaworks.lake.mode import WriteMode
-from deltaworks.lake.positions import Landing
 from deltaworks.runs.record import now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.batch import left
@@ -71,7 +71,7 @@ class JdbcLoad:
             count = self._staged(steps, batch.rows, staging)
             self._judge(steps, staging)
             failpoints.reach("before_commit")
-            result = self._landed(batch.rows, staging, commit, count)
+            result = self._landed(batch, staging, commit, count)
             failpoints.reach("after_commit")
         return result
 
@@ -135,12 +135,14 @@ class JdbcLoad:
             named = [(json.dumps(dict(zip(keys, map(str, row), strict=False))), int(row[-1])) for row in found]
             raise DuplicateKeysError(int(count), named)
 
-    def _landed(self, rows: DataFrame, staging: Relation, commit: Commit, count: int) -> LoadResult:
+    def _landed(self, batch: Batch, staging: Relation, commit: Commit, count: int) -> LoadResult:
         while True:
             # Decided anew each time: the table may have come into being, or changed, since the last try.
-            steps = Steps.decided(self.sink, self.session, rows, self.mode)
+            steps = Steps.decided(self.sink, self.session, batch.rows, self.mode)
+            anew = batch.refresh or self.mode is WriteMode.OVERWRITE
             try:
-                return replace(self._transaction(steps, staging, commit, count), attempts=commit.attempt)
+                landed = self._transaction(steps, staging, commit, count, anew=anew)
+                return replace(landed, attempts=commit.attempt)
             except TakenError:
                 return LoadResult.landed_before(None)
             except BrokenOffError as error:
@@ -152,12 +154,12 @@ class JdbcLoad:
             time.sleep(random.uniform(0, min(0.1 * 2**commit.attempt, LONGEST_WAIT)))  # noqa: S311 - jitter, not a secret
             commit = commit.again()
 
-    def _transaction(self, steps: Steps, staging: Relation, commit: Commit, count: int) -> LoadResult:
+    def _transaction(self, steps: Steps, staging: Relation, commit: Commit, count: int, *, anew: bool) -> LoadResult:
         database, deleted, updated = self.session.database, 0, 0
         with steps.made(), self.session.transaction():
             if commit.mark is not None and not self._marked(commit):
                 raise TakenError
-            if self.mode is WriteMode.OVERWRITE:
+            if anew:
                 deleted = steps.emptied()
             if self.mode is WriteMode.UPSERT:
                 updated = steps.matched(staging)
@@ -176,15 +178,16 @@ class JdbcLoad:
         )
 
     def _marked(self, commit: Commit) -> bool:
-        landing = self.sink.marks(self.session).take(commit, now())
+        table_id = self.session.database.table_id(self.session, self.sink.relation())
+        landing = self.sink.marks(self.session).take(commit, now(), table_id)
         return landing is Landing.ABSENT
 
     def _require_landed(self, staging: Relation, commit: Commit, count: int, error: BrokenOffError) -> None:
         """Ask the database, whose answer to the commit is lost, whether it landed; where not, the error goes on."""
         with self.session.database.session(self.sink.address) as session:
             if commit.mark is not None:
-                there = self.sink.marks(session).reached(commit.mark.app_id)
-                if there is not None and there.run_id == commit.run_id:
+                there = self.sink.marks(session).found(commit.mark.app_id)
+                if there and there.version >= commit.mark.version and there.run_id == commit.run_id:
                     return
                 raise error
             ((found,),) = session.rows(f"SELECT count(*) FROM {session.database.spelled(staging)}")

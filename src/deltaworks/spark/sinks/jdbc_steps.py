@@ -154,6 +154,7 @@ class Steps:
         database = self.session.database
         name = database.spelled(staging)
         columns = f"({', '.join(self._definitions())})" if self.there is None else f"AS {self._no_rows()}"
+        self.session.run(f"DROP TABLE IF EXISTS {name}")  # of a batch before whose connection was lost
         self.session.run(f"CREATE {database.unlogged}TABLE {name} {columns}")
         self.session.run(f"ALTER TABLE {name} ADD COLUMN {ROW} bigint")
 

@@ -24,7 +24,7 @@ from deltaworks.spark.kafka.session import newer, with_jars
 from deltaworks.spark.kafka.settings import refuse_options
 from deltaworks.spark.kafka.topics import a_topic
 from deltaworks.spark.sinks.base import EACH, Sink, WritePlan, beside
-from deltaworks.spark.sinks.delta import DeltaSink
+from deltaworks.spark.sinks.delta import aside_at
 from deltaworks.spark.sinks.kafka_records import (
     JSON,
     PIPELINE,
@@ -119,7 +119,7 @@ class KafkaSink(KafkaEnd, Sink):
 
     def aside(self) -> Sink:
         """The Delta table at `asidePath`."""
-        return DeltaSink(sinkType="DeltaLake", path=self.aside_path or "").reached_by(self.access)
+        return aside_at(self.aside_path or "", self.access)
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what would be sent; refuses a topic that is not there."""

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from pydantic import model_validator
+
 from deltaworks.lake.model import FileModel, Flag
 from deltaworks.spark.connector import Connector
 
@@ -14,14 +16,17 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from deltaworks.lake.mode import WriteMode
     from deltaworks.spark.sinks.base import Sink
 
 
 class Incremental(FileModel):
-    """Read only what is new since the last run."""
+    """Read only what is new since the last run. `true` where nothing more is to be said."""
 
-    cursor_column: str | None = None
-    """The column that grows with every change."""
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_more(cls, data: Any) -> Any:
+        return {} if data is True or data == "true" else data
 
 
 class Source(Connector):
@@ -55,6 +60,18 @@ class Source(Connector):
     def sets_aside(self) -> bool:
         """Whether records that cannot be read are set aside."""
         return False
+
+    @property
+    def tells_changes(self) -> bool:
+        """Whether some of its rows say of others that they are gone."""
+        return False
+
+    def check_incremental(self, sink: Sink, mode: WriteMode) -> None:
+        """Refuse a sink or a way of writing with which this source cannot go on."""
+
+    def for_pipeline(self, pipeline: str, sink: Sink) -> Self:
+        """This source, knowing who reads it and where to keep what a position has no room for; both are located."""
+        return self
 
     def toward(self, sink: Sink) -> Self:
         """This source, knowing where its rows go, unchanged by any transform; both are located."""

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
+from deltaworks.errors import ConfigError
 from deltaworks.lake.feed import require_feed
 from deltaworks.lake.feed_columns import require_columns
 from deltaworks.lake.log import Log
 from deltaworks.lake.model import Flag, Location, Whole, as_problem, problem
 from deltaworks.lake.remains import require_files
 from deltaworks.lake.sql import literal, quoted
-from deltaworks.lake.table import NotATableError, VersionNotFoundError
+from deltaworks.lake.table import NotATableError, VersionNotFoundError, table_of
 from deltaworks.lake.travel import first_version_since, instant, version_at
 from deltaworks.spark.catalog import TableName, location, require_one_place
+from deltaworks.spark.changes import CHANGE_ORDER, FEED_COLUMNS, INSERT_ORDER
 from deltaworks.spark.hidden import ORDER
-from deltaworks.spark.sources.base import Source
+from deltaworks.spark.sources.base import Incremental, Source
+from deltaworks.spark.sources.delta_follow import (
+    DeltaPosition,
+    added_since,
+    require_followable,
+)
+from deltaworks.spark.sources.incremental import Delivered, Request, Streamed, position_of, understanding
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
     from deltaworks.spark.surroundings import Surroundings
-
-_FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
-# Within one version a row that is gone, or as it was before, is older than the row that took its place.
-_NEWER = "struct(_commit_version, _change_type NOT IN ('delete', 'update_preimage'))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +45,18 @@ class DeltaSpan:
     start: int | None = None  # set for a change feed, which reads from here to `version`
 
 
-class DeltaSource(Source):
-    """Rows of a Delta table: the latest version, an earlier one, or its change feed."""
+class DeltaIncremental(Incremental):
+    """Read only what is new in the table since the last run, the whole table at first.
+
+    With `readChangeFeed` these are the changes, else the rows that were added.
+    """
+
+    max_files_per_batch: Annotated[Whole, Field(ge=1)] | None = None
+    """How many files one batch reads, about; a version of a change feed is always read whole."""
+
+
+class DeltaSource(Streamed, Source):
+    """Rows of a Delta table: the latest version, an earlier one, its change feed, or what is new since the last run."""
 
     source_type: Literal["DeltaLake"]
     """`DeltaLake`."""
@@ -68,7 +83,10 @@ class DeltaSource(Source):
     ignore_deletes: Flag = False
     """Leave out rows that were deleted; for a change feed or an incremental read."""
     ignore_changes: Flag = False
-    """Leave out rows that were updated, as they were and as they became; for a change feed or an incremental read."""
+    """Leave out rows that were updated, as they were and as they became; for a change feed or an incremental read.
+    Without a feed, all that a version did which changed or deleted rows."""
+    incremental: DeltaIncremental | None = None
+    """Read only what is new since the last run."""
 
     @model_validator(mode="after")
     def _one_past(self) -> Self:
@@ -86,6 +104,9 @@ class DeltaSource(Source):
         return self
 
     def _check_feed(self, travel: list[str], starts: list[str], ends: list[str]) -> None:
+        if self.incremental is not None:
+            self._check_incremental(travel, ends)
+            return
         if (starts or ends) and not self.read_change_feed:
             name = (starts + ends)[0]
             raise problem(f"{name} is for a change feed only", "Add readChangeFeed: true, or use versionAsOf.")
@@ -93,6 +114,10 @@ class DeltaSource(Source):
             raise problem(f"{travel[0]} does not go with readChangeFeed", "Use startingVersion and endingVersion.")
         if self.read_change_feed and not starts:
             raise problem("A change feed needs a start", "Add startingVersion or startingTimestamp.")
+
+    def _check_incremental(self, travel: list[str], ends: list[str]) -> None:
+        if travel or ends:
+            raise problem(f"{(travel + ends)[0]} does not go with incremental", "Leave one of them out.")
 
     def _check_ignored(self) -> None:
         if self._ignored() and not self.read_change_feed and self.incremental is None:
@@ -152,10 +177,17 @@ class DeltaSource(Source):
         """The changes, with the columns there were at the end: Spark would add those that came later."""
         reader = self._reader(spark).option("readChangeFeed", "true")
         feed = reader.option("startingVersion", start).option("endingVersion", end).load(self.path)
-        changes = feed.select(*(quoted(name) for name in (*columns, *_FEED_COLUMNS)))
+        return self._changes(feed.select(*(quoted(name) for name in (*columns, *FEED_COLUMNS))))
+
+    def _changes(self, changes: DataFrame) -> DataFrame:
         ignored = ", ".join(literal(change) for change in self._ignored())
         kept = changes.where(f"_change_type NOT IN ({ignored})") if ignored else changes
-        return kept.selectExpr("*", f"{_NEWER} AS {ORDER}")
+        return kept.selectExpr("*", f"{CHANGE_ORDER if self.tells_changes else INSERT_ORDER} AS {ORDER}")
+
+    @property
+    def tells_changes(self) -> bool:
+        """A feed does, unless rows that are gone are left out."""
+        return self.read_change_feed and not self.ignore_deletes
 
     def _ignored(self) -> list[str]:
         deletes = ["delete"] if self.ignore_deletes else []
@@ -163,6 +195,111 @@ class DeltaSource(Source):
 
     def _reader(self, spark: SparkSession) -> DataFrameReader:
         return spark.read.format("delta").options(**self.spark_options())
+
+    @property
+    def _log(self) -> Log:
+        return Log(self.path, self.access)
+
+    def identity(self) -> str:
+        """The table's own id, wherever it is."""
+        return f"delta:{table_of(self._log).id}"
+
+    def beginning(self) -> Any:
+        """The whole table as it is now, unless the file names a start."""
+        log = self._log
+        if self.starting_timestamp is not None:
+            return DeltaPosition(first_version_since(log, instant(self.starting_timestamp))).to_dict()
+        if self.starting_version is not None:
+            return DeltaPosition(self.starting_version).to_dict()
+        return DeltaPosition(table_of(log).version, snapshot=True).to_dict()
+
+    def end(self) -> Any:
+        """Behind the newest version."""
+        return DeltaPosition(table_of(self._log).version + 1).to_dict()
+
+    def require_there(self, position: Any) -> None:
+        """See that every version since is there, with its changes."""
+        require_followable(self._log, DeltaPosition.of(position), feed=self.read_change_feed)
+
+    def told(self, position: Any) -> str:
+        """The version."""
+        return str(DeltaPosition.of(position))
+
+    def understood(self, text: str) -> Any:
+        """The first version to read next, or a position as a commit spells it."""
+        found = position_of(text)
+        with understanding(text):
+            return DeltaPosition.checked({"version": found} if isinstance(found, int) else found).to_dict()
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """New rows, or changes, from the version on that the checkpoint says."""
+        own = {"readChangeFeed": "true"} if self.read_change_feed else {}
+        own |= {"ignoreDeletes": "true"} if self.ignore_deletes and not self.read_change_feed else {}
+        own |= {"skipChangeCommits": "true"} if self.ignore_changes and not self.read_change_feed else {}
+        files = self.incremental.max_files_per_batch if self.incremental else None
+        own |= {"maxFilesPerTrigger": str(files)} if files else {}
+        return spark.readStream.format("delta").options(**self.spark_options(), **own).load(self.path)
+
+    def to_offset(self, position: Any) -> str:
+        """As Delta spells it."""
+        return DeltaPosition.of(position).to_offset(table_of(self._log).id)
+
+    def of_offset(self, offset: str, before: Any) -> Any:
+        """As Delta spells it."""
+        return DeltaPosition.of_offset(offset).to_dict()
+
+    def delivered(self, rows: DataFrame, start: Any, end: Any) -> Delivered:
+        """New rows, or changes with their order."""
+        changes = self._changes(rows) if self.read_change_feed else rows
+        said = f"{self._what} of Delta table {self.path}, {self.told(start)} up to {self.told(end)}"
+        return Delivered(rows=changes, said=said, end=end, repeats=True)
+
+    @property
+    def _what(self) -> str:
+        return "changes" if self.read_change_feed else "new rows"
+
+    @contextmanager
+    def following(self, spark: SparkSession, request: Request) -> Iterator[Delivered | None]:
+        """All that follows a position, read as one batch."""
+        log = self._log
+        start, latest = DeltaPosition.of(request.position), table_of(log).version
+        end = DeltaPosition(latest + 1)
+        if start.snapshot:
+            rows = self._snapshot(spark, start.version)
+            end = DeltaPosition(start.version + 1)
+        elif start.version > latest:
+            yield None
+            return
+        elif self.read_change_feed:
+            whole = self.read(spark, DeltaSpan(version=latest))
+            rows = self._feed(spark, start.version, latest, whole.columns)
+        else:
+            names = ", ".join(literal(name) for name in added_since(log, start.version, latest)) or "''"
+            whole = self.read(spark, DeltaSpan(version=latest))
+            rows = whole.where(f"_metadata.file_name IN ({names})")
+        said = f"{self._what} of Delta table {self.path}, {start} up to {end}"
+        yield Delivered(rows=rows, said=said, end=end.to_dict(), repeats=True)
+
+    def _snapshot(self, spark: SparkSession, version: int) -> DataFrame:
+        """The whole table, as changes where changes follow."""
+        rows = self.read(spark, DeltaSpan(version=version))
+        if not self.read_change_feed:
+            return rows
+        made = f"timestamp_millis({int(self._log.times()[version].timestamp() * 1000)}L)"
+        values = (literal("insert"), f"{version}L", made)
+        feed = (f"{value} AS {name}" for value, name in zip(values, FEED_COLUMNS, strict=True))
+        return self._changes(rows.selectExpr("*", *feed))
+
+    def between(self, start: str, end: str) -> Source:
+        """The changes from one version or time to another, both included."""
+        if not self.read_change_feed:
+            raise ConfigError("Only a change feed has a range.", hint="Add readChangeFeed: true, or leave out --from.")
+        whole: dict[str, Any] = {"incremental": None, "starting_version": None, "starting_timestamp": None}
+        if start.isdigit() and end.isdigit():
+            return self.model_copy(update={**whole, "starting_version": int(start), "ending_version": int(end)})
+        for time in (start, end):
+            instant(time)
+        return self.model_copy(update={**whole, "starting_timestamp": start, "ending_timestamp": end})
 
     def describe(self, span: DeltaSpan) -> str:
         """What will be read, in one line."""

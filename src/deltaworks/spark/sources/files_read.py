@@ -26,7 +26,7 @@ class FileReading:
     """One reading of files, decided."""
 
     kind: FileFormat
-    path: str  # as Spark takes it: a pattern
+    path: str | list[str]  # as Spark takes it: a pattern, or several
     place: str  # as people write it
     options: Mapping[str, str]
     schema: GivenSchema | None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, TypeAdapter, model_validator
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.given import SchemaFile
@@ -15,18 +17,20 @@ from deltaworks.spark.formats import require_format
 from deltaworks.spark.kafka.broker import Broker
 from deltaworks.spark.kafka.end import KafkaEnd
 from deltaworks.spark.kafka.offsets import LATEST, Ending, Starting, between, resolved
+from deltaworks.spark.kafka.position import KafkaPosition
 from deltaworks.spark.kafka.sample import sampled
 from deltaworks.spark.kafka.schema import schema_given
 from deltaworks.spark.kafka.session import newer, with_jars
 from deltaworks.spark.kafka.span import KafkaSpan, Partition
 from deltaworks.spark.kafka.topics import a_pattern, a_topic, several_topics
-from deltaworks.spark.sources.base import Source
+from deltaworks.spark.sources.base import Incremental, Source
+from deltaworks.spark.sources.incremental import Delivered, Request, Streamed, position_of, understanding
 from deltaworks.spark.sources.kafka_columns import Json, found_out, merged, of_table, unseen
 from deltaworks.spark.sources.kafka_rows import Decoded, Decoding, bytes_decoding, require_names, text_decoding
 from deltaworks.spark.sources.kafka_rules import check_together, known_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -37,7 +41,14 @@ ISOLATION = "kafka.isolation.level"
 TopicName = Annotated[str, AfterValidator(a_topic)]
 
 
-class KafkaSource(KafkaEnd, Source):
+class KafkaIncremental(Incremental):
+    """Read only the records that are new since the last run."""
+
+    max_records_per_batch: Annotated[Whole, Field(ge=1)] | None = None
+    """How many records one batch reads at most, of all partitions together."""
+
+
+class KafkaSource(KafkaEnd, Streamed, Source):
     """Records of one or more topics, each a row. Where reading ends is decided before it begins."""
 
     source_type: Literal["Kafka"]
@@ -73,6 +84,8 @@ class KafkaSource(KafkaEnd, Source):
     metadata: Annotated[Columns, AfterValidator(known_metadata)] | None = None
     """What else becomes a column, with `_` before its name: `key`, `headers`, `topic`, `partition`, `offset`,
     `timestamp`, `timestampType`. A key is text, or bytes where values are."""
+    incremental: KafkaIncremental | None = None
+    """Read only what is new since the last run."""
     min_partitions: Annotated[Whole, Field(ge=1)] | None = None
     """Read in at least so many tasks, also where a topic has fewer partitions."""
 
@@ -119,14 +132,17 @@ class KafkaSource(KafkaEnd, Source):
 
     def fixed(self) -> KafkaSpan:
         """Ask the broker what is there, and decide what of it is read."""
-        broker = Broker(self.login)
-        there = broker.extents(self._partitions(broker), committed=self._committed)
+        broker, there = self._there()
         starts, ends = self._starts(broker, there), self._ends(broker, there)
         if self.starting_timestamp is not None:
             starts = {each: min(start, ends[each]) for each, start in starts.items()}
         if self.ending_timestamp is not None:
             ends = {each: max(end, starts[each]) for each, end in ends.items()}
         return self._with_sample(broker, between(there, starts, ends))
+
+    def _there(self) -> tuple[Broker, list[Extent]]:
+        broker = Broker(self.login)
+        return broker, broker.extents(self._partitions(broker), committed=self._committed)
 
     def _partitions(self, broker: Broker) -> list[Partition]:
         named = self.topics or ((self.topic,) if self.topic else ())
@@ -163,15 +179,14 @@ class KafkaSource(KafkaEnd, Source):
 
     def read(self, spark: SparkSession, span: KafkaSpan) -> DataFrame:
         """The rows of the span, lazily."""
-        return self._decoded(spark, span).rows(set_aside=self.sets_aside)
+        return self._decoded(self._records(spark, span), span).rows(set_aside=self.sets_aside)
 
     def unreadable(self, spark: SparkSession, span: KafkaSpan) -> DataFrame | None:
         """The records of the span that cannot be read, where they are to be set aside."""
-        return self._decoded(spark, span).unreadable() if self.sets_aside else None
+        return self._decoded(self._records(spark, span), span).unreadable() if self.sets_aside else None
 
-    def _decoded(self, spark: SparkSession, span: KafkaSpan) -> Decoded:
-        records = self._records(spark, span)
-        decoding = self._decoding(spark, span, records)
+    def _decoded(self, records: DataFrame, span: KafkaSpan) -> Decoded:
+        decoding = self._decoding(records.sparkSession, span, records)
         require_names(decoding.columns, self.metadata or ())
         if self.on_tombstone == "skip":
             records = records.where("value IS NOT NULL")
@@ -183,11 +198,106 @@ class KafkaSource(KafkaEnd, Source):
         )
 
     def _records(self, spark: SparkSession, span: KafkaSpan) -> DataFrame:
-        own = {ISOLATION: "read_committed", **self.client_options(), **span.to_options(), "failOnDataLoss": "true"}
+        with newer(spark), with_jars():
+            return spark.read.format("kafka").options(**self._options(), **span.to_options()).load()
+
+    def _options(self) -> dict[str, str]:
+        own = {ISOLATION: "read_committed", **self.client_options(), "failOnDataLoss": "true"}
         own |= {"includeHeaders": "true"} if "headers" in (self.metadata or ()) else {}
         own |= {"minPartitions": str(self.min_partitions)} if self.min_partitions else {}
-        with newer(spark), with_jars():
-            return spark.read.format("kafka").options(**self.spark_options(), **own).load()
+        return self.spark_options() | own
+
+    def identity(self) -> str:
+        """The cluster, and the topics' names or their pattern."""
+        names = self.topic_pattern or ",".join(sorted(self.topics or (self.topic or "",)))
+        return f"kafka:{Broker(self.login).cluster()}/{names}"
+
+    def beginning(self) -> Any:
+        """Where the file says, or with the earliest records."""
+        broker, there = self._there()
+        return KafkaPosition.at(broker, self._starts(broker, there)).to_dict()
+
+    def end(self) -> Any:
+        """Behind the latest records."""
+        broker, there = self._there()
+        return KafkaPosition.at(broker, resolved(LATEST, there, "")).to_dict()
+
+    def require_there(self, position: Any) -> None:
+        """See that the topics are the same, and no record that was not read is gone."""
+        broker, there = self._there()
+        KafkaPosition.of(position).require_there(broker, there)
+
+    def told(self, position: Any) -> str:
+        """The next offset of each partition."""
+        return str(KafkaPosition.of(position))
+
+    def understood(self, text: str) -> Any:
+        """The next offset of every partition, as Spark spells them or a commit does; -2 and -1 are the two ends."""
+        said = position_of(text)
+        with understanding(text):
+            offsets = TypeAdapter(Starting).validate_python(KafkaPosition.offsets_in(said))
+        broker, there = self._there()
+        return KafkaPosition.at(broker, resolved(offsets, there, "The position")).to_dict()
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """New records, from the offsets on that the checkpoint says; partitions that come later too."""
+        # As a whole name, and none of Kafka's own.
+        like = {"subscribePattern": f"^(?!__)(?:{self.topic_pattern})$"} if self.topic_pattern else {}
+        names = like or {"subscribe": ",".join(self.topics or (self.topic or "",))}
+        most = self.incremental.max_records_per_batch if self.incremental else None
+        limit = {"maxOffsetsPerTrigger": str(most)} if most else {}
+        with with_jars():
+            return spark.readStream.format("kafka").options(**self._options(), **names, **limit).load()
+
+    def to_offset(self, position: Any) -> str:
+        """As Spark spells it, to the letter: it compares texts to see whether there is something new."""
+        return json.dumps(KafkaPosition.of(position).offsets, separators=(",", ":"))
+
+    def of_offset(self, offset: str, before: Any) -> Any:
+        """As Spark spells it; a topic that is new is asked for its id."""
+        offsets, known = json.loads(offset), KafkaPosition.of(before).topics
+        fresh = [topic for topic in offsets if topic not in known]
+        ids = Broker(self.login).topic_ids(fresh) if fresh else {}
+        return KafkaPosition(offsets, {**known, **ids}).to_dict()
+
+    def delivered(self, rows: DataFrame, start: Any, end: Any) -> Delivered:
+        """The records of one batch, decoded."""
+        extents = KafkaPosition.of(start).up_to(KafkaPosition.of(end))
+        return self._delivery(rows, self._sampled(extents), end)
+
+    def _sampled(self, extents: list[Extent]) -> KafkaSpan:
+        return self._with_sample(Broker(self.login), extents) if self._finds_columns else KafkaSpan(extents=(*extents,))
+
+    def _delivery(self, records: DataFrame, span: KafkaSpan, end: Any) -> Delivered:
+        decoded = self._decoded(records, span)
+        return Delivered(
+            rows=decoded.rows(set_aside=self.sets_aside),
+            said=self.describe(span),
+            end=end,
+            unreadable=decoded.unreadable() if self.sets_aside else None,
+            remarks=self.remarks(span),
+        )
+
+    @contextmanager
+    def following(self, spark: SparkSession, request: Request) -> Iterator[Delivered | None]:
+        """All records that follow a position, read as one batch."""
+        end = self.end()
+        extents = KafkaPosition.of(request.position).up_to(KafkaPosition.of(end))
+        if not request.whole and not any(each.length for each in extents):
+            yield None
+            return
+        span = self._sampled(extents)
+        yield self._delivery(self._records(spark, span), span, end)
+
+    def between(self, start: str, end: str) -> Source:
+        """The records from one time up to another, or between offsets given as JSON."""
+        whole = {"incremental": None, "starting_timestamp": None, "ending_timestamp": None}
+        if start.startswith("{"):
+            found = TypeAdapter(Starting).validate_python(start), TypeAdapter(Ending).validate_python(end)
+            return self.model_copy(update={**whole, "starting_offsets": found[0], "ending_offsets": found[1]})
+        for time in (start, end):
+            instant(time)
+        return self.model_copy(update={**whole, "starting_timestamp": start, "ending_timestamp": end})
 
     def _decoding(self, spark: SparkSession, span: KafkaSpan, records: DataFrame) -> Decoding:
         match self.value_format:

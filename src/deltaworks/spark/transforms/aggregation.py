@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -120,6 +120,7 @@ class Aggregation(FileModel):
 class Grouping(Transform):
     """What makes one row of each group."""
 
+    wants_all: ClassVar[bool] = True
     gathers = True
 
     group_by: Columns | None = None

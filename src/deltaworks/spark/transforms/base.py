@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from deltaworks.errors import ConfigError
-from deltaworks.lake.model import Step
+from deltaworks.lake.model import Flag, Step
 from deltaworks.lake.sql import quoted
 from deltaworks.spark.errors import ColumnNotFoundError
 from deltaworks.spark.kinds import fit
@@ -27,12 +27,15 @@ class Transform(Step, ABC):
     """Rows in, rows out; nothing remembered."""
 
     nested_under: ClassVar[str] = "parameters"
-    outer: ClassVar[frozenset[str]] = frozenset({"type"})
+    outer: ClassVar[frozenset[str]] = frozenset({"type", "perBatch"})
+    wants_all: ClassVar[bool] = False  # what it gives depends on other rows, of which a batch has only some
     gathers: ClassVar[bool] = False  # makes one row of many; rows read are counted before it
     multiplies: ClassVar[bool] = False  # may make several rows of one, of which none is the newest
 
     type: str
     """Which transform this is."""
+    per_batch: Flag = False
+    """In an incremental pipeline: let it see the rows of one batch only."""
 
     @property
     def uses(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.model import FromText
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 class Sql(Transform):
     """Run a query over the rows, which it calls `input`, and over inputs, by their names."""
+
+    wants_all: ClassVar[bool] = True
 
     type: Literal["sql"]
     """`sql`."""

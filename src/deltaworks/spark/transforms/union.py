@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,8 @@ _HINT = "Cast the rows with a cast transform before this, or cast the input in a
 
 class Union(Transform):
     """Add the rows of inputs to the rows, column by column of the same name, in any order."""
+
+    wants_all: ClassVar[bool] = True
 
     type: Literal["union"]
     """`union`."""

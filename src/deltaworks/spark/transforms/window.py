@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 class Window(Transform):
     """Add columns worked out from the rows around each row: ranks, running totals, the value before."""
+
+    wants_all: ClassVar[bool] = True
 
     type: Literal["window"]
     """`window`."""

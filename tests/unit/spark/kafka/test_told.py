@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltaworks.errors import RunError, SetupError
+from deltaworks.errors import AwayError, RunError, SetupError
 from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
 from deltaworks.spark.kafka.told import told
 
@@ -19,10 +19,10 @@ LOST = (
         ("This server does not host this topic-partition.", RunError, "are gone"),
         ("The message is 9 bytes when serialized which is larger than 1, …", RunError, "too large for Kafka"),
         ("The request included a message larger than the max message size …", RunError, "too large for Kafka"),
-        ("Cannot fetch record for offset 5 in 4000 milliseconds", RunError, "did not answer in time"),
-        ("Timed out waiting for a node assignment. Call: listNodes", RunError, "did not answer in time"),
-        ("Expiring 3 record(s) for a-0:3000 ms has passed since batch creation", RunError, "did not answer in time"),
-        ("Topic a not present in metadata after 3000 ms.", RunError, "did not answer in time"),
+        ("Cannot fetch record for offset 5 in 4000 milliseconds", AwayError, "did not answer in time"),
+        ("Timed out waiting for a node assignment. Call: listNodes", AwayError, "did not answer in time"),
+        ("Expiring 3 record(s) for a-0:3000 ms has passed since batch creation", AwayError, "did not answer in time"),
+        ("Topic a not present in metadata after 3000 ms.", AwayError, "did not answer in time"),
         ("Authentication failed: Invalid username or password", SetupError, "does not let Spark in"),
         ("Not authorized to access topics: [a]", SetupError, "lacks a right"),
     ],

@@ -232,6 +232,7 @@ def test_only_steps_over_one_row_can_be_asked_again(kind: str, parameters: dict[
 def test_the_folder_of_a_file_is_no_part_of_it() -> None:
     assert step("python", function="a:b").model_dump(by_alias=True) == {
         "type": "python",
+        "perBatch": False,
         "function": "a:b",
         "arguments": {},
     }
