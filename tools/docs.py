@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import typer.main
@@ -79,7 +79,17 @@ def _family(title: str, place: str, family: OneOf) -> Iterator[str]:
     yield f"## {title}\n\nEach is {place}.\n"
     for model in family.models():
         tags = [tag for tag in family.members if family.model(tag) is model]
-        yield from _shown(" or ".join(f"`{tag}`" for tag in tags), model)
+        title = " or ".join(f"`{tag}`" for tag in tags)
+        yield from _shown(title, model)
+        if (incremental := incremental_of(model)) is not None:
+            yield _table(f"`incremental` of {title}", incremental)
+
+
+def incremental_of(model: type[FileModel]) -> type[FileModel] | None:
+    """What can be said about reading what is new, of a source that can do that."""
+    field = model.model_fields.get("incremental")
+    kinds = [] if field is None else [kind for kind in get_args(field.annotation) if kind is not type(None)]
+    return kinds[0] if kinds and kinds[0].model_fields else None
 
 
 def _shown(title: str, model: type[FileModel]) -> Iterator[str]:

@@ -13,9 +13,11 @@ from deltaworks.errors import ConfigError, DeltaworksError
 from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
+from deltaworks.pipeline.asked import Asked, Range
 from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.config import ExtractPart, LoadPart, PipelineConfig
 from deltaworks.pipeline.document import Document, read_document
+from deltaworks.pipeline.following import Pace
 from deltaworks.pipeline.keys import commit_for
 from deltaworks.pipeline.project import find_project
 from deltaworks.pipeline.vaults import VaultEdge, vault_for
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from deltaworks.vault.credential import CredentialVault
 
 
-def run(
+def run(  # noqa: PLR0913 - as many options as the command has
     path_or_config: str | Path | Mapping[str, Any],
     *,
     spark: SparkSession | None = None,
@@ -47,20 +49,24 @@ def run(
     vault: CredentialVault | None = None,
     key: str | None = None,
     again: bool = False,
+    full_refresh: bool = False,
+    between: tuple[str, str] | None = None,
     check: bool = True,
 ) -> RunResult:
     """Run a pipeline file, or a pipeline given as a mapping, and say what landed.
 
     With `check=False` a failure is returned in the result instead of raised. Of a file that names several
-    tables the result is that of the first, and `parts` has them all.
+    tables the result is that of the first, and `parts` has them all. Of an incremental pipeline,
+    `full_refresh` loads all there is anew, and `between` a range, without moving its position.
     """
     workspace = _workspace(path_or_config, spark, variables, vault)
     config = workspace.check(_document(path_or_config), set)
     file = None if isinstance(path_or_config, Mapping) else str(path_or_config)
+    asked = Asked(key=key, again=again, pace=Pace(refresh=full_refresh), between=Range(*between) if between else None)
 
     def one(part: PipelineConfig) -> RunResult:
         try:
-            return workspace.run(part, file=file, key=key, again=again)
+            return workspace.run(part, asked, file=file)
         except DeltaworksError as error:
             if check or error.record is None:
                 raise

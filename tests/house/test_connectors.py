@@ -4,7 +4,7 @@ import pytest
 from tests.house.tree import PACKAGE, ROOT, named
 
 FAMILIES = ("sources", "transforms", "sinks")
-SHARED = {"__init__", "base"}
+SHARED = {"__init__", "base", "incremental"}
 
 
 def is_tested(stem: str, tests: set[str]) -> bool:

@@ -25,6 +25,7 @@ def demo(folder: Folder = Path("deltaworks-demo")) -> None:
     from deltaworks.cli.edge import workspace
     from deltaworks.cli.progress import Progress
     from deltaworks.demo.folder import copy_pipelines, has_data, make_data
+    from deltaworks.pipeline.asked import Asked
 
     with Progress() as progress:
         files = copy_pipelines(folder)
@@ -38,7 +39,7 @@ def demo(folder: Folder = Path("deltaworks-demo")) -> None:
         for file, config in zip(files, configs, strict=True):
             _announce(file)
             key = KEY if config.load.takes_keys else None
-            results.append(space.run(config, file=str(file), key=key))
+            results.append(space.run(config, Asked(key=key), file=str(file)))
             progress.pause()
             print_result(results[-1], config.load.place)
     _close(folder, configs, results, space.project.runs.path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from deltaworks.cli import demo, doctor, plan, run, runs, schema, table, validate, vault
+from deltaworks.cli import demo, doctor, plan, run, runs, schema, state, table, validate, vault
 from deltaworks.cli.output import print_error
 from deltaworks.errors import DeltaworksError, SetupError, StoppedError
 
@@ -42,6 +42,7 @@ app.command()(schema.schema)
 app.command()(plan.plan)
 app.command()(run.run)
 app.add_typer(runs.app, name="runs")
+app.add_typer(state.app, name="state")
 app.add_typer(table.app, name="table")
 app.add_typer(vault.app, name="vault")
 app.command()(doctor.doctor)

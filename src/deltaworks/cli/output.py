@@ -120,9 +120,9 @@ def named(name: str, values: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield "" if number else name, value
 
 
-def counted(count: int, thing: str) -> str:
+def counted(count: int, thing: str, things: str | None = None) -> str:
     """So many things, as people say it."""
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {things or f'{thing}s'}"
 
 
 def size(count: int) -> str:

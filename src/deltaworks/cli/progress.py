@@ -78,7 +78,8 @@ class Progress:
         if stage.name == "session" and self._spark:  # it is there from an earlier run
             return
         self._spark = self._spark or stage.name == "session"
-        self.say(f"{stage.pipeline}: {WORDS.get(stage.name, stage.name)}")
+        said = f"waiting: {stage.detail}" if stage.name == "waiting" else WORDS.get(stage.name, stage.name)
+        self.say(f"{stage.pipeline}: {said}")
 
     def tasks(self, done: int, total: int) -> None:
         """Spark has done some of its tasks."""

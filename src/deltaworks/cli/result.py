@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deltaworks.cli.output import counted, print_rows, text, to_stderr, to_stdout
+from deltaworks.cli.output import counted, print_facts, print_rows, text, to_stderr, to_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from deltaworks.runs.result import Kept, LoadResult, RunResult, StepResult
+    from deltaworks.runs.result import Kept, LoadResult, RunResult, Standing, StepResult
 
 
 def print_result(result: RunResult, target: str) -> None:
@@ -19,15 +19,33 @@ def print_result(result: RunResult, target: str) -> None:
         version = "" if load.version is None else f" as version {load.version}"
         to_stdout().print(f"[bold]{_title(result)}[/]: already landed{version}; nothing was written.")
         return
+    if load.batches == 0 and result.standing:
+        _print_nothing_new(result, result.standing)
+        return
     headers = ("read", "inserted", "updated", "deleted", "version", "seconds")
     reached = "-" if load.version is None else str(load.version)
     seconds = f"{load.seconds:.1f}"
     row = (load.rows_read, load.rows_inserted, load.rows_updated, load.rows_deleted, reached, seconds)
     print_rows(headers, [row], title=_title(result))
-    for line in (*worth_knowing(load, target), *(step_line(step) for step in result.after if step.success)):
+    for line in (
+        *_stands(result),
+        *worth_knowing(load, target),
+        *(step_line(step) for step in result.after if step.success),
+    ):
         to_stdout().print(line, markup=False)
     for step in result.after:
         _warn(step)
+
+
+def _print_nothing_new(result: RunResult, standing: Standing) -> None:
+    to_stdout().print(f"[bold]{_title(result)}[/]: nothing new since {standing.since}.")
+    print_facts([("position", standing.position), ("source ends", standing.end), ("batch", standing.batch)])
+
+
+def _stands(result: RunResult) -> Iterator[str]:
+    if result.standing is not None:
+        batches = counted(result.load.batches or 0, "batch", "batches")
+        yield f"{batches}, the last is number {result.standing.batch}: {result.standing.position}"
 
 
 def _title(result: RunResult) -> str:

@@ -105,6 +105,9 @@ def _commit(commit: LoggedCommit) -> dict[str, Any]:
         "pipeline": ours.pipeline if ours else None,
         "run": ours.run_id if ours else None,
         "key": ours.key if ours else None,
+        "user": ours.user if ours else None,
+        "host": ours.host if ours else None,
+        "why": ours.why if ours else None,
         "txn": {mark.app_id: mark.version for mark in commit.marks},
         "metrics": dict(commit.metrics),
     }

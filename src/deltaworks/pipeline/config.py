@@ -98,6 +98,21 @@ class PipelineConfig(FileModel):
         return self
 
     @model_validator(mode="after")
+    def _goes_on_by_batches(self) -> Self:
+        if self.extract.incremental is None:
+            return self
+        with _at(("load",), self.write_mode):
+            self.load.check_incremental(self.write_mode)
+        with _at(("extract", "incremental"), self.write_mode):
+            self.extract.check_incremental(self.load, self.write_mode)
+        for number, step in enumerate(self.transform):
+            if step.wants_all and not step.per_batch:
+                said = f"{step.type} would see the rows of one batch only"
+                hint = "Write perBatch: true beside its type, if that is meant; or leave out incremental."
+                _raise_at(("transform", number), problem(said, hint), step.type)
+        return self
+
+    @model_validator(mode="after")
     def _there_is_a_place_aside(self) -> Self:
         if self.sets_aside:
             with _at(("load",), self.write_mode):
@@ -156,9 +171,12 @@ class PipelineConfig(FileModel):
         with explained("load"):
             load = self.load.located(around)
         with explained("extract"):
-            extract = self.extract.located(around)
-            extract = extract if self.transform else extract.toward(load)
-        return self.model_copy(update={"inputs": inputs, "extract": extract, "load": load})
+            extract = self.extract.located(around).for_pipeline(self.pipeline_id, load)
+            return self.model_copy(update={"inputs": inputs, "extract": extract, "load": load}).knowing()
+
+    def knowing(self) -> Self:
+        """This pipeline, whose source knows where its rows go as that is by now, where they go there unchanged."""
+        return self if self.transform else self.model_copy(update={"extract": self.extract.toward(self.load)})
 
     @property
     def ends(self) -> tuple[Connector, ...]:
@@ -202,6 +220,9 @@ class ExtractPart(FileModel):
 
     @model_validator(mode="after")
     def _nothing_is_set_aside(self) -> Self:
+        if self.extract.incremental is not None:
+            error = problem("Rows alone have no place for a position", "Leave out incremental, or run a pipeline.")
+            _raise_at(("extract", "incremental"), error, None)
         if self.extract.sets_aside:
             error = problem("Rows alone have no place aside", "Leave it out, or run a pipeline with a `load`.")
             _raise_at(("extract",), error, None)

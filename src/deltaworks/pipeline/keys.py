@@ -11,18 +11,7 @@ from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.result import LoadResult
 
 if TYPE_CHECKING:
-    from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.spark.sinks import Sink
-
-
-def check_key(config: PipelineConfig, key: str | None, *, again: bool) -> None:
-    """Refuse a key where it could not keep its promise."""
-    if config.extract.incremental is not None:
-        if key is not None:
-            raise ConfigError("A key does not go with an incremental read.", hint="Leave out --key or `incremental`.")
-        raise ConfigError("This version cannot read incrementally.", hint="Leave out `incremental`.")
-    if key is None and again:
-        raise ConfigError("--again needs a key.", hint="Add --key with the key to land once more.")
 
 
 def commit_for(

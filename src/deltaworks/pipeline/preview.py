@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from deltaworks.lake.schema import Column, columns
 from deltaworks.lake.sql import literal
-from deltaworks.pipeline.prepared import prepared
 from deltaworks.spark.errors import explained
 from deltaworks.spark.hidden import visible
 from deltaworks.spark.look import look
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.pipeline.plan import Plan
-    from deltaworks.pipeline.prepared import Passed, Prepared, Spans
+    from deltaworks.pipeline.prepared import Passed, Prepared
     from deltaworks.runs.result import Kept
     from deltaworks.spark.look import Findings
 
@@ -59,17 +55,16 @@ class Preview:
         }
 
 
-def preview(config: PipelineConfig, spans: Spans, spark: SparkSession, limit: int = DEFAULT_LIMIT) -> Preview:
+def preview(ready: Prepared, limit: int = DEFAULT_LIMIT) -> Preview:
     """Show up to so many rows after each step of the whole pipeline; writes nothing."""
-    with prepared(config, spans, spark) as ready:
-        steps = tuple(_seen(step, limit) for step in ready.steps)
-        findings = _found(ready)
-        plan = ready.told(findings)
+    steps = tuple(_seen(step, limit) for step in ready.steps)
+    findings = _found(ready)
+    plan = ready.told(findings)
     return Preview(
         plan=plan,
         limit=limit,
         steps=steps,
-        expectations=plan.kept(config.expect),
+        expectations=plan.kept(ready.config.expect),
         null_keys=findings.null_keys if findings else 0,
         repeated_keys=findings.repeated_keys if findings else 0,
     )

@@ -5,19 +5,22 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from deltaworks import failpoints
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
 from deltaworks.pipeline.afterwards import carry_out
-from deltaworks.pipeline.keys import check_key, commit_for
+from deltaworks.pipeline.asked import Asked
+from deltaworks.pipeline.following import Following, Work
+from deltaworks.pipeline.keys import commit_for
 from deltaworks.pipeline.prepared import held, prepared
 from deltaworks.runs.events import Stage, unobserved
 from deltaworks.runs.heartbeat import beating
 from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.record import RunRecord, Status, new_run_id, now
-from deltaworks.runs.result import LoadResult, RunResult, StepResult
+from deltaworks.runs.result import LoadResult, RunResult, Standing, StepResult
 from deltaworks.spark.aside import tidy
 from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
@@ -34,8 +37,13 @@ if TYPE_CHECKING:
     from deltaworks.lake.proofs import Proofs
     from deltaworks.pipeline.around import Around
     from deltaworks.pipeline.config import PipelineConfig
+    from deltaworks.pipeline.following import Pace
+    from deltaworks.pipeline.prepared import Prepared
     from deltaworks.runs.events import Observer
     from deltaworks.runs.folder import RunFolder
+
+
+NOTED_EVERY = 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +56,7 @@ class Run:
     runs: RunFolder
     redactor: Redactor = field(default_factory=Redactor)
     file: str | None = None
-    key: str | None = None
-    again: bool = False
+    asked: Asked = field(default_factory=Asked)
     versions: Callable[[], dict[str, str]] = dict
     observer: Observer = unobserved
     on_tasks: Callable[[int, int], None] | None = None
@@ -61,21 +68,13 @@ def run_pipeline(run: Run) -> RunResult:
     running = _Running(run)
     with beating(run.runs, running.record) as file, run_log(file, running.record.run_id, run.redactor) as log:
         try:
-            result, after = running.load(log)
+            return running.load(log)
         except BaseException as error:
             ours = running.closed(error)
             log.error("%s", ours, exc_info=error)
             if ours is error:
                 raise
             raise ours from error
-    return RunResult(
-        run_id=running.record.run_id,
-        pipeline_id=run.config.pipeline_id,
-        load=result,
-        record=running.folder,
-        part=run.config.part,
-        after=after,
-    )
 
 
 class _Running:
@@ -83,28 +82,76 @@ class _Running:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.record = _opened(run)
+        self.record, self._saved = _opened(run), time.monotonic()
         self.folder = run.runs.of(self.record)
         run.runs.save(self.record)
 
-    def load(self, log: logging.LoggerAdapter[logging.Logger]) -> tuple[LoadResult, tuple[StepResult, ...]]:
+    def load(self, log: logging.LoggerAdapter[logging.Logger]) -> RunResult:
         """Read, transform and write; what landed is in the closed record."""
         started = time.monotonic()
-        run = self.run
-        check_key(run.config, run.key, again=run.again)
-        config = run.config.located(run.around)
-        commit, landed = commit_for(
-            config.load, run_id=self.record.run_id, pipeline=config.pipeline_id, key=run.key, again=run.again
-        )
-        result = (landed or self._written(config, commit, log)).after(time.monotonic() - started)
-        failpoints.reach("after_landing")
-        if config.sets_aside:
-            result = self._tidied(config, commit, result)
+        config, asked = self.run.asked.of(self.run.config)
+        config = config.located(self.run.around)
+        if config.extract.incremental is None:
+            result, standing = self._once(config, asked, log), None
+        else:
+            result, standing = self._followed(config, asked.pace, log)
+        result = result.after(time.monotonic() - started)
         log.info("done: %s", result)
-        self._save(replace(self.record, versions=self.run.versions()).landed(result))
-        after = () if result.already_landed else self._after(config, log)
+        self._save(replace(self.record, versions=self.run.versions()).landed(result, standing))
+        after = self._after(config, log) if result.version is not None and not result.already_landed else ()
         self._save(self.record.succeeded(after))
-        return result, after
+        return RunResult(
+            run_id=self.record.run_id,
+            pipeline_id=config.pipeline_id,
+            load=result,
+            record=self.folder,
+            part=config.part,
+            standing=standing,
+            after=after,
+        )
+
+    def _once(self, config: PipelineConfig, asked: Asked, log: logging.LoggerAdapter[logging.Logger]) -> LoadResult:
+        """One load, whose key may have landed before."""
+        commit, landed = commit_for(
+            config.load, run_id=self.record.run_id, pipeline=config.pipeline_id, key=asked.key, again=asked.again
+        )
+        result = landed or self._written(config, commit, log)
+        failpoints.reach("after_landing")
+        return self._tidied(config, commit, result) if config.sets_aside else result
+
+    def _followed(
+        self, config: PipelineConfig, pace: Pace, log: logging.LoggerAdapter[logging.Logger]
+    ) -> tuple[LoadResult, Standing]:
+        """As many loads as there are batches, each beginning where the target says that the last one ended."""
+
+        def session() -> SparkSession:
+            with self._stage("session", log):
+                spark = self._granted(config)
+            require_safe(config.load, spark, self.run.proofs)
+            return spark
+
+        def write(ready: Prepared, commit: Commit, refresh: bool) -> LoadResult:
+            if not self.record.plan:
+                self._save(replace(self.record, plan=self.run.redactor.value(ready.plan.to_dict())))
+            with self._stage(f"batch {commit.batch}", log, ready.plan.reads), watched(spark(), self.run.on_tasks):
+                result = ready.write(commit, refresh=refresh)
+            return self._tidied(config, commit, result) if config.sets_aside else result
+
+        spark = cache(session)
+        self._announce("extract")
+
+        def waiting(error: DeltaworksError) -> None:
+            said = self.run.redactor.text(str(error))
+            self._announce("waiting", said)
+            log.warning("waiting: %s", said)
+
+        work = Work(run_id=self.record.run_id, session=spark, write=write, landed=self._noted, waiting=waiting)
+        return Following(config, pace, work).run()
+
+    def _noted(self, result: LoadResult) -> None:
+        """Note what has landed while the run goes on, now and then."""
+        if time.monotonic() - self._saved > NOTED_EVERY:
+            self._save(self.record.landed(result))
 
     def _tidied(self, config: PipelineConfig, commit: Commit, result: LoadResult) -> LoadResult:
         """See that beside the target there is just what belongs to the load; the rows have landed, whatever happens."""
@@ -162,7 +209,7 @@ class _Running:
         return ours
 
     def _save(self, record: RunRecord) -> None:
-        self.record = record
+        self.record, self._saved = record, time.monotonic()
         self.run.runs.save(record)
 
 
@@ -185,7 +232,7 @@ def _opened(run: Run) -> RunRecord:
         process=Process.current(),
         user=user_name(),
         file=run.file,
-        key=run.key,
+        key=run.asked.between.key if run.asked.between else run.asked.key,
         part=run.config.part,
         config=run.redactor.value(run.config.model_dump(mode="json", by_alias=True, exclude_none=True)),
     )

@@ -14,8 +14,9 @@ from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.document import Document, read_document
-from deltaworks.pipeline.prepared import held, prepared
-from deltaworks.pipeline.preview import DEFAULT_LIMIT, preview
+from deltaworks.pipeline.looking import looked_at
+from deltaworks.pipeline.plan import Plan
+from deltaworks.pipeline.preview import DEFAULT_LIMIT, Preview, preview
 from deltaworks.pipeline.project import check_pipeline
 from deltaworks.pipeline.records import run_folder
 from deltaworks.pipeline.runner import Run, run_pipeline
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from deltaworks.pipeline.asked import Asked
     from deltaworks.pipeline.config import PipelineConfig
-    from deltaworks.pipeline.plan import Plan
-    from deltaworks.pipeline.preview import Preview
+    from deltaworks.pipeline.prepared import Prepared
     from deltaworks.pipeline.project import Project
     from deltaworks.runs.events import Observer
     from deltaworks.runs.result import RunResult
@@ -88,32 +89,35 @@ class Workspace:
 
     def plan(self, config: PipelineConfig) -> Plan:
         """Say what a run would do; writes nothing."""
-        around = self.around(config)
-        with _hidden_by(self.redactor(config)):
-            config = config.located(around)
-            with held(config) as spans:
-                spark = around.session()
-                grant(spark, config.accesses())
-                with prepared(config, spans, spark) as ready:
-                    return ready.looked()
+        with self._looking(config) as ready:
+            return ready if isinstance(ready, Plan) else ready.looked()
 
     def preview(self, config: PipelineConfig, limit: int = DEFAULT_LIMIT) -> Preview:
         """Show up to so many rows after each step; writes nothing, not even a record."""
+        with self._looking(config) as ready:
+            self.observer(Stage(config.pipeline_id, "preview"))
+            if isinstance(ready, Plan):
+                return Preview(plan=ready, limit=limit, steps=(), expectations=ready.kept(config.expect))
+            with watched(ready.rows.sparkSession, self.spark.on_tasks):
+                return preview(ready, limit)
+
+    @contextmanager
+    def _looking(self, config: PipelineConfig) -> Iterator[Prepared | Plan]:
         around = self.around(config)
+
+        def session() -> SparkSession:
+            self.observer(Stage(config.pipeline_id, "session"))
+            spark = around.session()
+            grant(spark, located.accesses())
+            return spark
+
         with _hidden_by(self.redactor(config)):
             self.observer(Stage(config.pipeline_id, "extract"))
             located = config.located(around)
-            with held(located) as spans:
-                self.observer(Stage(config.pipeline_id, "session"))
-                spark = around.session()
-                grant(spark, located.accesses())
-                self.observer(Stage(config.pipeline_id, "preview"))
-                with watched(spark, self.spark.on_tasks):
-                    return preview(located, spans, spark, limit)
+            with looked_at(located, cache(session)) as ready:
+                yield ready
 
-    def run(
-        self, config: PipelineConfig, *, file: str | None = None, key: str | None = None, again: bool = False
-    ) -> RunResult:
+    def run(self, config: PipelineConfig, asked: Asked, *, file: str | None = None) -> RunResult:
         """Run one pipeline and write its record."""
         result = run_pipeline(
             Run(
@@ -123,8 +127,7 @@ class Workspace:
                 runs=run_folder(self.project.runs, self.vault, self.environment),
                 redactor=self.redactor(config),
                 file=file,
-                key=key,
-                again=again,
+                asked=asked,
                 versions=self.versions,
                 observer=self.observer,
                 on_tasks=self.spark.on_tasks,

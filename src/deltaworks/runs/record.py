@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from deltaworks.errors import DeltaworksError
-    from deltaworks.runs.result import LoadResult, StepResult
+    from deltaworks.runs.result import LoadResult, Standing, StepResult
 
 
 class Status(StrEnum):
@@ -45,12 +45,13 @@ class RunRecord:
     versions: dict[str, str] = field(default_factory=dict)
     plan: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] | None = None
+    standing: dict[str, Any] | None = None  # how far an incremental pipeline has got
     after: list[dict[str, Any]] = field(default_factory=list)  # the steps once the rows had landed
     error: dict[str, Any] | None = None
 
-    def landed(self, result: LoadResult) -> RunRecord:
+    def landed(self, result: LoadResult, standing: Standing | None = None) -> RunRecord:
         """Note that the rows are in the table, while the run goes on."""
-        return replace(self, result=result.to_dict())
+        return replace(self, result=result.to_dict(), standing=asdict(standing) if standing else None)
 
     def succeeded(self, after: Iterable[StepResult] = ()) -> RunRecord:
         """Close it well."""

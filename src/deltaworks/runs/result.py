@@ -38,6 +38,7 @@ class LoadResult:
     files_removed: int = 0
     bytes_added: int = 0
     attempts: int = 1
+    batches: int | None = None  # of an incremental run; each is a commit of its own
     seconds: float = 0.0
     already_landed: bool = False
     landed_by: str | None = None  # the run that had landed it, where that is known
@@ -80,6 +81,21 @@ class LoadResult:
         """A load that did not land; the table is as it was."""
         return cls(success=False, error=str(error), hint=error.hint, attempts=attempts)
 
+    def plus(self, later: LoadResult) -> Self:
+        """This load and a later one, as one."""
+        summed = {name: getattr(self, name) + getattr(later, name) for name in _SUMMED}
+        rules = tuple(map(_both, self.expectations, later.expectations)) if self.expectations else later.expectations
+        return replace(
+            self,
+            **summed,
+            rows_read=(self.rows_read or 0) + (later.rows_read or 0),
+            batches=(self.batches or 0) + (later.batches or 0),
+            version=later.version,
+            attempts=max(self.attempts, later.attempts),
+            expectations=rules,
+            notes=tuple(dict.fromkeys((*self.notes, *later.notes))),
+        )
+
     def after(self, seconds: float) -> Self:
         """The same result with its duration."""
         return replace(self, seconds=round(seconds, 3))
@@ -88,6 +104,34 @@ class LoadResult:
         """Plain values, for JSON."""
         rules = [rule._asdict() for rule in self.expectations]
         return asdict(self) | {"expectations": rules, "notes": list(self.notes)}
+
+
+_SUMMED = (
+    "rows_inserted",
+    "rows_updated",
+    "rows_deleted",
+    "rows_written",
+    "rows_dropped",
+    "rows_set_aside",
+    "rows_superseded",
+    "files_added",
+    "files_removed",
+    "bytes_added",
+)
+
+
+def _both(one: Kept, other: Kept) -> Kept:
+    return one._replace(broken=one.broken + other.broken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far an incremental pipeline has got, as people read it."""
+
+    batch: int
+    since: str  # when the last batch landed
+    position: str
+    end: str  # of the source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +159,7 @@ class RunResult:
     load: LoadResult
     record: str  # a folder, or a URI of one
     after: tuple[StepResult, ...] = ()  # what was done to the table once the rows had landed
+    standing: Standing | None = None  # of an incremental run
     part: str | None = None  # which of several tables
     parts: tuple[RunResult, ...] = ()  # of a file that names several tables: one of each, this one included
 
@@ -131,6 +176,7 @@ class RunResult:
             "part": self.part,
             "record": self.record,
             **self.load.to_dict(),
+            "standing": asdict(self.standing) if self.standing else None,
             "after": [asdict(step) for step in self.after],
         }
 

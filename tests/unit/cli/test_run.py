@@ -253,3 +253,35 @@ def test_a_dry_run_hides_secrets_in_its_errors(cli: Cli, tmp_path: Path, monkeyp
     assert outcome.code == 2
     assert "There is nothing to read at" in outcome.json[0]["error"]
     assert "canary" not in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--follow"], "--follow is for an incremental pipeline."),
+        (["--full-refresh"], "--full-refresh is for an incremental pipeline."),
+        (["--from", "1", "--to", "2"], "--from and --to are for an incremental pipeline."),
+        (["--from", "1"], "A range needs --from and --to."),
+        (["--to", "1"], "A range needs --from and --to."),
+        (["--every", "5m"], "--every is for --follow."),
+        (["--follow", "--every", "soon"], "'soon' is no duration."),
+        (["orders.yaml", "--follow"], "--follow takes one file: it goes on until it is stopped."),
+        (["--follow", "--dry-run"], "--dry-run shows what a plain run would read, so --follow has no meaning."),
+        (
+            ["--full-refresh", "--dry-run"],
+            "--dry-run shows what a plain run would read, so --full-refresh has no meaning.",
+        ),
+        (
+            ["--from", "1", "--to", "2", "--dry-run"],
+            "--dry-run shows what a plain run would read, so --from has no meaning.",
+        ),
+        (["--from", "1", "--to", "2", "--follow"], "A range is loaded once, and nothing else."),
+        (["--from", "1", "--to", "2", "--full-refresh"], "A range is loaded once, and nothing else."),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused_in_two_lines(cli: Cli, options: list[str], said: str) -> None:
+    outcome = cli("run", "orders.yaml", *options, "--quiet")
+
+    assert outcome.code == 2
+    assert outcome.error[0] == f"Error: {said}"
+    assert outcome.error[1].startswith("Hint: ")

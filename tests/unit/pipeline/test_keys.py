@@ -8,7 +8,7 @@ from tests.unit.tables import append, land, restore
 
 from deltaworks.errors import ConfigError, RefusedError
 from deltaworks.lake.commit import Mark
-from deltaworks.pipeline.keys import check_key, commit_for
+from deltaworks.pipeline.keys import commit_for
 from deltaworks.runs.process import Process, user_name
 
 if TYPE_CHECKING:
@@ -109,28 +109,3 @@ def test_files_take_no_keys(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="This sink carries no marks"):
         commit_for(sink, run_id="run-1", pipeline="orders", key="monday")
-
-
-def test_again_without_a_key_is_refused() -> None:
-    with pytest.raises(ConfigError, match="--again needs a key"):
-        check_key(config(), None, again=True)
-
-
-def test_a_key_with_or_without_again_is_fine() -> None:
-    check_key(config(), "monday", again=True)
-    check_key(config(), "monday", again=False)
-    check_key(config(), None, again=False)
-
-
-def test_a_key_does_not_go_with_an_incremental_read() -> None:
-    incremental = config(pipeline(extract__incremental={"cursorColumn": "at"}))
-
-    with pytest.raises(ConfigError, match="does not go with an incremental read"):
-        check_key(incremental, "monday", again=False)
-
-
-def test_an_incremental_read_is_not_silently_a_full_one() -> None:
-    incremental = config(pipeline(extract__incremental={}))
-
-    with pytest.raises(ConfigError, match="cannot read incrementally"):
-        check_key(incremental, None, again=False)

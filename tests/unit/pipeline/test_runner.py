@@ -14,6 +14,7 @@ from deltaworks.errors import ConfigError, DeltaworksError, RefusedError, RunErr
 from deltaworks.lake.folder import folder_at
 from deltaworks.lake.proofs import Proofs
 from deltaworks.pipeline.around import Around
+from deltaworks.pipeline.asked import Asked
 from deltaworks.pipeline.runner import Run, run_pipeline
 from deltaworks.runs.folder import RunFolder
 from deltaworks.runs.process import Process
@@ -64,7 +65,7 @@ def failure(run: Run, kind: type[DeltaworksError]) -> tuple[DeltaworksError, Run
 def test_a_key_that_landed_needs_no_spark(run: Run, tmp_path: Path) -> None:
     land(tmp_path / "out", "monday")
 
-    result = run_pipeline(replace(run, key="monday"))
+    result = run_pipeline(replace(run, asked=Asked(key="monday")))
 
     [left] = run.runs.newest()
     assert result.success
@@ -83,7 +84,7 @@ def test_a_key_that_landed_needs_no_spark(run: Run, tmp_path: Path) -> None:
 def test_a_landed_key_leaves_the_table_alone(run: Run, tmp_path: Path) -> None:
     version = land(tmp_path / "out", "monday")
 
-    run_pipeline(replace(run, key="monday"))
+    run_pipeline(replace(run, asked=Asked(key="monday")))
 
     assert len(list((tmp_path / "out" / "_delta_log").glob("*.json"))) == version + 1
 
@@ -93,7 +94,7 @@ def test_a_key_that_a_restore_took_back_is_refused_before_spark_starts(run: Run,
     land(tmp_path / "out", "monday")
     restore(tmp_path / "out", 0)
 
-    error, left = failure(replace(run, key="monday"), RefusedError)
+    error, left = failure(replace(run, asked=Asked(key="monday")), RefusedError)
 
     assert error.exit_code == 4
     assert left.status is Status.FAILED
@@ -112,7 +113,7 @@ def test_a_source_that_is_not_there_is_refused_before_spark_starts(run: Run, tmp
 
 
 def test_nonsense_about_keys_is_refused(run: Run) -> None:
-    assert "--again needs a key" in str(failure(replace(run, again=True), ConfigError)[0])
+    assert "--again needs a key" in str(failure(replace(run, asked=Asked(again=True)), ConfigError)[0])
 
 
 def test_a_machine_without_java_leaves_a_record_too(run: Run) -> None:
@@ -199,7 +200,7 @@ def test_a_run_closes_the_records_of_those_that_were_killed(run: Run, tmp_path: 
     run.runs.save(killed)
     land(tmp_path / "out", "monday")
 
-    run_pipeline(replace(run, key="monday"))
+    run_pipeline(replace(run, asked=Asked(key="monday")))
 
     assert run.runs.find(killed.run_id).status is Status.INTERRUPTED
 
@@ -214,7 +215,7 @@ def test_a_record_that_cannot_be_opened_stops_the_run(run: Run, tmp_path: Path) 
 def test_the_record_of_a_success_names_the_versions(run: Run, tmp_path: Path) -> None:
     land(tmp_path / "out", "monday")
 
-    run_pipeline(replace(run, key="monday", versions=lambda: {"spark": "4"}))
+    run_pipeline(replace(run, asked=Asked(key="monday"), versions=lambda: {"spark": "4"}))
 
     assert manifest(run)["versions"] == {"spark": "4"}
 

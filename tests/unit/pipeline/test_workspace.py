@@ -9,6 +9,7 @@ from tests.unit.pipeline.files import TEXT, config, pipeline, saved
 from tests.unit.tables import land
 
 from deltaworks.errors import ConfigError
+from deltaworks.pipeline.asked import Asked
 from deltaworks.pipeline.project import Project
 from deltaworks.pipeline.records import RunsPlace
 from deltaworks.pipeline.spark import SparkConfig
@@ -116,7 +117,7 @@ def test_a_landed_key_is_answered_from_the_projects_folder(space: Workspace, tmp
     land(tmp_path / "out", "monday")
     found = config(pipeline(load__connectionParams__path=str(tmp_path / "out")))
 
-    result = space.run(found, file="orders.yaml", key="monday")
+    result = space.run(found, Asked(key="monday"), file="orders.yaml")
 
     assert result.load.already_landed
     assert Path(result.record).is_relative_to(tmp_path / "runs")

@@ -1,0 +1,246 @@
+"""New rows and changes of a Delta table, read on from where the target says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from deltalake import DeltaTable
+from tests.integration.increments import batches, changed, following, ids, insert, run, table
+from tests.integration.rows import both
+
+import deltaworks
+from deltaworks.errors import ConfigError, RefusedError
+from deltaworks.spark.sources.delta_follow import GapError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+KEYS: dict[str, Any] = {"load": {"mergeKeys": ["id"]}}
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Path:
+    """A table of three rows, which keeps its changes."""
+    return table(spark, tmp_path / "in", "(1, 1), (2, 1), (3, 1)", columns="id INT, n INT", feed=True)
+
+
+def changes(path: Path, incremental: Any = True, **params: Any) -> dict[str, Any]:
+    return following(path, incremental, readChangeFeed=True, **params)
+
+
+# New rows
+
+
+def test_new_rows_land_once_over_many_runs(spark: SparkSession, out: Path, tmp_path: Path) -> None:
+    path = table(spark, tmp_path / "in", "(1), (2)")
+    first = run(spark, following(path), out)
+    insert(spark, path, "(3)")
+    insert(spark, path, "(4)")
+    second = run(spark, following(path), out)
+    third = run(spark, following(path), out)
+
+    assert ids(both(spark, out)) == [1, 2, 3, 4]
+    assert [each.load.rows_inserted for each in (first, second, third)] == [2, 2, 0]
+
+
+def test_reading_goes_on_in_the_middle_of_a_version(
+    spark: SparkSession, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table(spark, tmp_path / "in")
+    spark.range(1, 6, numPartitions=5).selectExpr("CAST(id AS INT) id").write.format("delta").mode("append").save(
+        str(path)
+    )
+    one_file = following(path, {"maxFilesPerBatch": 1})
+    with monkeypatch.context() as armed:
+        armed.setenv("DELTAWORKS_FAILPOINTS", "after_batch=raise")
+        with pytest.raises(deltaworks.DeltaworksError):
+            run(spark, one_file, out)
+        with pytest.raises(deltaworks.DeltaworksError):
+            run(spark, one_file, out)
+    assert ids(both(spark, out)) == [1, 2]
+
+    run(spark, one_file, out)
+
+    assert ids(both(spark, out)) == [1, 2, 3, 4, 5]
+    assert len(batches(out)) == 5
+
+
+def test_a_version_without_new_rows_moves_the_position_and_nothing_else(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
+    path = table(spark, tmp_path / "in", "(1)", "(2)")
+    run(spark, following(path), out)
+    changed(spark, path, "OPTIMIZE it")
+
+    result = run(spark, following(path), out)
+    insert(spark, path, "(3)")
+    run(spark, following(path), out)
+
+    assert result.load.rows_inserted == 0
+    assert ids(both(spark, out)) == [1, 2, 3]
+
+
+def test_rows_that_were_changed_are_told_where_only_new_ones_are_read(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
+    path = table(spark, tmp_path / "in", "(1), (2)")
+    run(spark, following(path), out)
+    changed(spark, path, "DELETE FROM it WHERE id = 1")
+
+    with pytest.raises(deltaworks.DeltaworksError) as told:
+        run(spark, following(path), out)
+
+    assert "readChangeFeed" in told.value.hint
+    assert ids(both(spark, out)) == [1, 2]
+
+
+def test_versions_that_changed_rows_are_passed_over_where_the_file_says_so(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
+    path = table(spark, tmp_path / "in", "(1), (2)")
+    run(spark, following(path), out)
+    changed(spark, path, "UPDATE it SET id = 9 WHERE id = 1")
+    insert(spark, path, "(3)")
+
+    run(spark, following(path, ignoreChanges=True), out)
+
+    assert ids(both(spark, out)) == [1, 2, 3]
+
+
+# Changes
+
+
+def test_changes_drive_an_upsert_deletes_included(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "UPDATE it SET n = 2 WHERE id = 1")
+    changed(spark, feed, "UPDATE it SET n = 3 WHERE id = 1")
+    changed(spark, feed, "DELETE FROM it WHERE id = 2")
+    insert(spark, feed, "(4, 1)")
+
+    result = run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert both(spark, out) == [{"id": 1, "n": 3}, {"id": 3, "n": 1}, {"id": 4, "n": 1}]
+    assert (result.load.rows_updated, result.load.rows_deleted, result.load.rows_inserted) == (1, 1, 1)
+
+
+def test_a_row_that_came_and_went_between_two_runs_leaves_nothing(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    insert(spark, feed, "(4, 1)")
+    changed(spark, feed, "DELETE FROM it WHERE id = 4")
+    changed(spark, feed, "DELETE FROM it WHERE id = 1")
+    insert(spark, feed, "(1, 7)")
+
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert both(spark, out) == [{"id": 1, "n": 7}, {"id": 2, "n": 1}, {"id": 3, "n": 1}]
+
+
+def test_an_update_of_the_key_takes_the_old_row_away(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "UPDATE it SET id = 30 WHERE id = 3")
+
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert ids(both(spark, out)) == [1, 2, 30]
+
+
+def test_the_changes_of_a_table_that_is_new_to_us_begin_with_all_its_rows(
+    spark: SparkSession, feed: Path, out: Path
+) -> None:
+    changed(spark, feed, "DELETE FROM it WHERE id = 2")
+
+    first = run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert ids(both(spark, out)) == [1, 3]
+    assert first.load.rows_inserted == 2
+
+
+def test_changes_can_be_kept_as_they_are(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out)
+    changed(spark, feed, "UPDATE it SET n = 2 WHERE id = 1")
+    run(spark, changes(feed), out)
+
+    found = [(row["_change_type"], row["id"], row["n"]) for row in both(spark, out) if row["_commit_version"] > 1]
+    assert sorted(found) == [("update_postimage", 1, 2), ("update_preimage", 1, 1)]
+
+
+def test_rows_that_no_longer_tell_what_is_gone_are_refused(spark: SparkSession, feed: Path, out: Path) -> None:
+    forget = [{"type": "sql", "perBatch": True, "parameters": {"query": "SELECT id, n FROM input"}}]
+
+    with pytest.raises(ConfigError, match="nobody can tell any more"):
+        run(spark, changes(feed), out, "Upsert", transform=forget, **KEYS)
+
+    assert not out.exists()
+
+
+# Gaps
+
+
+def test_changes_that_vacuum_took_are_told(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "UPDATE it SET n = 2 WHERE id = 1")
+    changed(spark, feed, "UPDATE it SET n = 3 WHERE id = 1")
+    for file in (feed / "_change_data").glob("*"):
+        file.unlink()
+
+    with pytest.raises(GapError, match="cannot be followed") as told:
+        run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert "--full-refresh" in told.value.hint
+    run(spark, changes(feed), out, "Upsert", full_refresh=True, **KEYS)
+    assert both(spark, out) == [{"id": 1, "n": 3}, {"id": 2, "n": 1}, {"id": 3, "n": 1}]
+
+
+def test_versions_that_log_clean_up_took_are_told(spark: SparkSession, out: Path, tmp_path: Path) -> None:
+    path = table(spark, tmp_path / "in", "(1)")
+    run(spark, following(path), out)
+    for number in (2, 3, 4):
+        insert(spark, path, f"({number})")
+    DeltaTable(path).create_checkpoint()
+    for version in range(3):
+        (path / "_delta_log" / f"{version:020}.json").unlink()
+
+    with pytest.raises(GapError, match="log clean-up removed version 2"):
+        run(spark, following(path), out)
+
+
+def test_a_feed_that_was_turned_off_in_between_is_told(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "ALTER TABLE it SET TBLPROPERTIES (delta.enableChangeDataFeed = false)")
+    insert(spark, feed, "(4, 1)")
+    changed(spark, feed, "ALTER TABLE it SET TBLPROPERTIES (delta.enableChangeDataFeed = true)")
+
+    with pytest.raises(RefusedError):
+        run(spark, changes(feed), out, "Upsert", **KEYS)
+
+
+def test_a_source_that_was_restored_is_followed_by_its_changes(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "UPDATE it SET n = 2 WHERE id = 1")
+    changed(spark, feed, "RESTORE TABLE it TO VERSION AS OF 1")
+    insert(spark, feed, "(4, 1)")
+
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert both(spark, out) == [{"id": number, "n": 1} for number in (1, 2, 3, 4)]
+
+
+def test_a_column_that_came_later_lands_with_merge_schema(spark: SparkSession, out: Path, tmp_path: Path) -> None:
+    path = table(spark, tmp_path / "in", "(1)")
+    load: dict[str, Any] = {"load": {"mergeSchema": True}}
+    run(spark, following(path), out, **load)
+    changed(spark, path, "ALTER TABLE it ADD COLUMN (n INT)")
+    insert(spark, path, "(2, 5)")
+
+    run(spark, following(path), out, **load)
+
+    assert both(spark, out) == [{"id": 1, "n": None}, {"id": 2, "n": 5}]

@@ -1,0 +1,276 @@
+"""Rows of a database, read on from where the table says, by a column whose values grow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.integration.increments import batches, broken_off, ids, meanwhile, pipeline
+from tests.integration.rows import both
+
+import deltaworks
+from deltaworks.errors import ConfigError, RefusedError
+from deltaworks.pipeline.checking import InvalidFileError
+from deltaworks.pipeline.incremental import OtherSourceError
+from deltaworks.spark.databases import cursor
+from deltaworks.spark.databases.cursor import CursorLostError, TooManyTiesError
+from deltaworks.spark.sources.jdbc_cursor import KeysUnknownError, NullCursorsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+    from tests.servers.database import TestDatabase
+
+    from deltaworks.runs.result import RunResult
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+class Reader:
+    """A pipeline from one table of a database to a Delta table."""
+
+    def __init__(self, spark: SparkSession, database: TestDatabase, out: Path) -> None:
+        self.spark, self.database, self.out = spark, database, out
+        database.run("CREATE TABLE sent (id INT PRIMARY KEY, at INT, part INT)")
+
+    def add(self, *ids: int, at: Any = None, part: int = 0) -> None:
+        """Add rows, whose cursor is their id or something else."""
+        for number in ids:
+            self.database.run(f"INSERT INTO sent VALUES ({number}, {number if at is None else at}, {part})")
+
+    def run(self, mode: str = "Append", *, options: dict[str, Any] | None = None, **asked: Any) -> RunResult:
+        """Land what is new; `asked` is said beside the cursor."""
+        load = {"Upsert": {"mergeKeys": "id"}, "Overwrite": OVERWRITE}.get(mode, {})
+        source = {
+            **self.database.source(table=asked.pop("table", "sent")),
+            "incremental": {"cursorColumn": "at", **asked},
+        }
+        found = pipeline(source, self.out, mode, load=load)
+        return deltaworks.run(found, spark=self.spark, vault=self.database.vault(), **options or {})
+
+    def ids(self) -> list[int]:
+        """Which rows have landed, as both engines say."""
+        return ids(both(self.spark, self.out))
+
+
+OVERWRITE = {"partitionBy": "part", "partitionOverwriteMode": "dynamic"}
+
+
+@pytest.fixture
+def reader(spark: SparkSession, database: TestDatabase, tmp_path: Path) -> Reader:
+    return Reader(spark, database, tmp_path / "out")
+
+
+@pytest.fixture
+def on_postgres(spark: SparkSession, pg: TestDatabase, tmp_path: Path) -> Reader:
+    """For what does not depend on the kind of database."""
+    return Reader(spark, pg, tmp_path / "out")
+
+
+def test_rows_land_once_over_many_runs_and_so_do_those_that_come_at_the_last_value(reader: Reader) -> None:
+    reader.add(1, 2, at=5)
+    reader.run()
+    reader.add(3, at=5)
+    reader.add(4, at=6)
+    result = reader.run()
+
+    again = reader.run()
+
+    assert reader.ids() == [1, 2, 3, 4]
+    assert (result.load.rows_inserted, result.load.batches, again.load.batches) == (2, 1, 0)
+    assert again.standing
+    assert again.standing.position == again.standing.end == "at up to 6"
+    reader.add(5, at=6)
+    assert reader.run().load.rows_inserted == 1
+    assert reader.ids() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("mode", ["Append", "Overwrite", "Upsert"])
+@pytest.mark.parametrize("step", ["before_commit", "after_commit", "before_cache"])
+def test_a_run_broken_off_loses_and_doubles_nothing(
+    on_postgres: Reader, mode: str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_postgres.add(1, 2, part=1)
+    on_postgres.run(mode)
+    on_postgres.add(3, 4, part=2)
+    with broken_off(monkeypatch, step):
+        on_postgres.run(mode)
+    on_postgres.add(5, part=3)
+
+    on_postgres.run(mode)
+
+    assert on_postgres.ids() == [1, 2, 3, 4, 5]
+    assert on_postgres.run(mode).load.batches == 0
+
+
+def test_a_row_that_comes_while_a_batch_is_on_its_way_belongs_to_the_next(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader.add(1, 2)
+    meanwhile(monkeypatch, "before_batch", lambda: reader.add(3, at=2))
+
+    reader.run()
+
+    assert reader.ids() == [1, 2, 3]
+    assert [each.ours.position.end["value"] for each in batches(reader.out) if each.ours and each.ours.position] == [
+        "2",
+        "2",
+    ]
+
+
+def test_a_batch_holds_about_as_many_rows_as_the_file_says_and_no_value_in_part(reader: Reader) -> None:
+    reader.add(1, 2)
+    reader.add(3, 4, 5, at=3)
+    reader.add(6)
+
+    result = reader.run(maxRowsPerBatch=3)
+
+    assert reader.ids() == [1, 2, 3, 4, 5, 6]
+    assert result.load.batches == 2
+
+
+def test_rows_that_are_seen_late_land_where_a_lag_is_said(reader: Reader) -> None:
+    reader.add(10, 20)
+    reader.run("Upsert", lag=5)
+    reader.add(16, 14)
+    reader.run("Upsert", lag=5)
+
+    assert reader.ids() == [10, 16, 20]
+    assert reader.run("Upsert", lag=5).load.batches == 0
+
+
+@pytest.mark.parametrize("mode", ["Append", "Overwrite"])
+def test_a_lag_is_refused_where_rows_must_not_be_read_twice(on_postgres: Reader, mode: str) -> None:
+    with pytest.raises(InvalidFileError, match="lag reads .*again"):
+        on_postgres.run(mode, lag=5)
+
+
+def test_rows_without_a_cursor_are_counted_and_refused_or_included_at_first(reader: Reader) -> None:
+    reader.add(1)
+    reader.add(2, 3, at="NULL")
+    with pytest.raises(NullCursorsError, match="2 rows whose at is null"):
+        reader.run()
+
+    reader.run(nullCursors="include")
+
+    assert reader.ids() == [1, 2, 3]
+    assert reader.run(nullCursors="include").load.batches == 0
+
+
+def test_a_change_at_the_very_value_lands_with_an_upsert(reader: Reader) -> None:
+    reader.add(1, 2, at=7)
+    reader.run("Upsert")
+    reader.database.run("UPDATE sent SET part = 9 WHERE id = 1")
+
+    reader.run("Upsert")
+
+    assert [row["part"] for row in both(reader.spark, reader.out)] == [9, 0]
+    assert reader.run("Upsert").load.batches == 0
+
+
+def test_a_table_that_was_emptied_is_refused(reader: Reader) -> None:
+    reader.add(1, 2)
+    reader.run()
+    reader.database.run("DELETE FROM sent")
+    with pytest.raises(CursorLostError, match="there is no row now") as told:
+        reader.run()
+
+    reader.add(1)
+    with pytest.raises(RefusedError, match="the newest row has 1 now"):
+        reader.run()
+
+    assert "--full-refresh" in told.value.hint
+    reader.run(options={"full_refresh": True})
+    assert reader.ids() == [1]
+
+
+def test_a_cursor_that_is_another_now_is_refused(reader: Reader) -> None:
+    reader.add(1, 2)
+    reader.run()
+
+    with pytest.raises(CursorLostError, match="it was read by 'at' so far, and now by 'id'"):
+        reader.run(cursorColumn="id")
+    reader.database.run("ALTER TABLE sent DROP COLUMN at", "ALTER TABLE sent ADD COLUMN at VARCHAR(10)")
+    with pytest.raises(CursorLostError, match="was of kind number, and is string now"):
+        reader.run()
+    reader.database.run("ALTER TABLE sent DROP COLUMN at")
+    with pytest.raises(CursorLostError, match="at"):
+        reader.run()
+    assert reader.ids() == [1, 2]
+
+
+def test_another_table_is_refused(on_postgres: Reader) -> None:
+    on_postgres.add(1)
+    on_postgres.run()
+    on_postgres.database.run("CREATE TABLE other (id INT PRIMARY KEY, at INT, part INT)")
+
+    with pytest.raises(OtherSourceError):
+        on_postgres.run(table="other")
+
+
+def test_so_many_rows_at_one_value_that_no_position_can_hold_them_are_refused(
+    on_postgres: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = cursor.MOST_TIES + 1
+    on_postgres.database.run(f"INSERT INTO sent SELECT g, 7, 0 FROM generate_series(1, {most}) g")
+    with pytest.raises(TooManyTiesError, match="Upsert") as told:
+        on_postgres.run()
+
+    assert "Upsert" in told.value.hint
+    on_postgres.run("Upsert")
+    assert len(on_postgres.ids()) == most
+
+
+def test_rows_that_nobody_can_tell_apart_are_refused_until_keys_are_named(reader: Reader) -> None:
+    reader.database.run("CREATE TABLE bare (id INT, at INT, part INT)", "INSERT INTO bare VALUES (1, 1, 0), (2, 1, 0)")
+    with pytest.raises(ConfigError, match="no primary key"):
+        reader.run(table="bare")
+
+    reader.run(table="bare", keyColumns=["id"])
+    reader.database.run("INSERT INTO bare VALUES (3, 1, 0)")
+    with pytest.raises(KeysUnknownError, match="told apart by id so far, and now by part"):
+        reader.run(table="bare", keyColumns=["part"])
+    reader.run(table="bare", keyColumns=["id"])
+
+    assert reader.ids() == [1, 2, 3]
+
+
+def test_a_range_lands_once_and_moves_no_position(reader: Reader) -> None:
+    reader.add(1, 2, 3)
+    reader.run("Upsert")
+    reader.database.run("UPDATE sent SET part = 9")
+
+    first = reader.run("Upsert", options={"between": ("2", "3")})
+    second = reader.run("Upsert", options={"between": ("2", "3")})
+
+    assert (first.load.rows_updated, second.load.already_landed) == (1, True)
+    assert [row["part"] for row in both(reader.spark, reader.out)] == [0, 9, 0]
+
+
+KINDS = {
+    "BIGINT": ["-9223372036854775808", "0", "9223372036854775807"],
+    "DECIMAL(38, 10)": ["-1.5", "0", "1234567890123456789012345678.0000000001"],
+    "DATE": ["'2024-02-29'", "'2024-03-01'", "'9999-12-31'"],
+    "TIMESTAMP(6)": ["'2024-01-01 00:00:00.000001'", "'2024-01-01 00:00:00.000002'", "'2024-06-30 23:59:59.999999'"],
+    "VARCHAR(20)": ["''", "'O''Brien'", "'Öl \\u2014 z'"],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_cursor_is_kept_exactly(reader: Reader, kind: str) -> None:
+    reader.database.run("DROP TABLE sent", f"CREATE TABLE sent (id INT PRIMARY KEY, at {kind} NOT NULL, part INT)")
+    for number, value in enumerate(KINDS[kind], 1):
+        reader.add(number, at=value.encode().decode("unicode_escape") if "\\u" in value else value)
+        assert reader.run().load.rows_inserted == 1
+
+    assert reader.run().load.batches == 0
+    assert reader.ids() == [1, 2, 3]
+
+
+def test_a_cursor_without_an_exact_order_is_refused(on_postgres: Reader) -> None:
+    on_postgres.database.run("ALTER TABLE sent ALTER COLUMN at TYPE DOUBLE PRECISION")
+    on_postgres.add(1)
+
+    with pytest.raises(ConfigError, match="no exact order"):
+        on_postgres.run()
