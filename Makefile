@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs setup system-packages pins clean
+.PHONY: help demo test torture check bench docs setup system-packages pins clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -13,7 +13,10 @@ demo: setup ## set up everything, then run the demo pipelines
 test: setup system-packages ## set up everything, then run all tests with the coverage gates
 	@$(BIN)/python -m pytest --cov --cov-report= tests/unit tests/house
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -p tools.gates -p tests.canaries --cov --cov-append --cov-report=term \
-		--cov-fail-under=90 tests/integration tests/e2e
+		--cov-fail-under=90 tests/integration tests/e2e tests/torture
+
+torture: setup system-packages ## break pipelines in every way we know, and count their rows
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.torture.report -m "" tests/torture
 
 check: setup ## format, lint, types, import direction, unit and house tests
 	@$(BIN)/ruff format --check --quiet .
