@@ -17,6 +17,7 @@ from deltaworks.spark.databases.cursor import CursorLostError, TooManyTiesError
 from deltaworks.spark.sources.jdbc_cursor import KeysUnknownError, NullCursorsError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -34,16 +35,16 @@ class Reader:
         self.spark, self.database, self.out = spark, database, out
         database.run("CREATE TABLE sent (id INT PRIMARY KEY, at INT, part INT)")
 
-    def add(self, *ids: int, at: Any = None, part: int = 0) -> None:
+    def add(self, *numbers: int, at: Any = None, part: int = 0) -> None:
         """Add rows, whose cursor is their id or something else."""
-        for number in ids:
+        for number in numbers:
             self.database.run(f"INSERT INTO sent VALUES ({number}, {number if at is None else at}, {part})")
 
     def run(self, mode: str = "Append", *, options: dict[str, Any] | None = None, **asked: Any) -> RunResult:
         """Land what is new; `asked` is said beside the cursor."""
         load = {"Upsert": {"mergeKeys": "id"}, "Overwrite": OVERWRITE}.get(mode, {})
         source = {
-            **self.database.source(table=asked.pop("table", "sent")),
+            **self.database.source(**asked.pop("extract", {"table": "sent"})),
             "incremental": {"cursorColumn": "at", **asked},
         }
         found = pipeline(source, self.out, mode, load=load)
@@ -130,6 +131,29 @@ def test_a_batch_holds_about_as_many_rows_as_the_file_says_and_no_value_in_part(
     assert result.load.batches == 2
 
 
+def test_a_table_that_is_empty_at_first_is_waited_for(reader: Reader) -> None:
+    assert reader.run().load.batches == 0
+    reader.add(5)
+    reader.run()
+
+    assert reader.ids() == [5]
+
+
+def test_each_of_several_tables_has_its_own_position(spark: SparkSession, pg: TestDatabase, tmp_path: Path) -> None:
+    pg.run("CREATE TABLE orders (id INT PRIMARY KEY)", "CREATE TABLE refunds (id INT PRIMARY KEY)")
+    source = {**pg.source(tables=["orders", "refunds"]), "incremental": {"cursorColumn": "id"}}
+    found = pipeline(source, tmp_path / "{table}")
+    for statement in (
+        "INSERT INTO orders VALUES (1)",
+        "INSERT INTO refunds VALUES (7)",
+        "INSERT INTO orders VALUES (2)",
+    ):
+        pg.run(statement)
+        deltaworks.run(found, spark=spark, vault=pg.vault())
+
+    assert [ids(both(spark, tmp_path / name)) for name in ("orders", "refunds")] == [[1, 2], [7]]
+
+
 def test_rows_that_are_seen_late_land_where_a_lag_is_said(reader: Reader) -> None:
     reader.add(10, 20)
     reader.run("Upsert", lag=5)
@@ -142,7 +166,7 @@ def test_rows_that_are_seen_late_land_where_a_lag_is_said(reader: Reader) -> Non
 
 @pytest.mark.parametrize("mode", ["Append", "Overwrite"])
 def test_a_lag_is_refused_where_rows_must_not_be_read_twice(on_postgres: Reader, mode: str) -> None:
-    with pytest.raises(InvalidFileError, match="lag reads .*again"):
+    with pytest.raises(InvalidFileError, match=r"lag reads .*again"):
         on_postgres.run(mode, lag=5)
 
 
@@ -206,7 +230,7 @@ def test_another_table_is_refused(on_postgres: Reader) -> None:
     on_postgres.database.run("CREATE TABLE other (id INT PRIMARY KEY, at INT, part INT)")
 
     with pytest.raises(OtherSourceError):
-        on_postgres.run(table="other")
+        on_postgres.run(extract={"table": "other"})
 
 
 def test_so_many_rows_at_one_value_that_no_position_can_hold_them_are_refused(
@@ -225,13 +249,27 @@ def test_so_many_rows_at_one_value_that_no_position_can_hold_them_are_refused(
 def test_rows_that_nobody_can_tell_apart_are_refused_until_keys_are_named(reader: Reader) -> None:
     reader.database.run("CREATE TABLE bare (id INT, at INT, part INT)", "INSERT INTO bare VALUES (1, 1, 0), (2, 1, 0)")
     with pytest.raises(ConfigError, match="no primary key"):
-        reader.run(table="bare")
+        reader.run(extract={"table": "bare"})
 
-    reader.run(table="bare", keyColumns=["id"])
+    reader.run(extract={"table": "bare"}, keyColumns=["id"])
     reader.database.run("INSERT INTO bare VALUES (3, 1, 0)")
     with pytest.raises(KeysUnknownError, match="told apart by id so far, and now by part"):
-        reader.run(table="bare", keyColumns=["part"])
-    reader.run(table="bare", keyColumns=["id"])
+        reader.run(extract={"table": "bare"}, keyColumns=["part"])
+    reader.run(extract={"table": "bare"}, keyColumns=["id"])
+
+    assert reader.ids() == [1, 2, 3]
+
+
+def test_the_rows_of_a_query_are_told_apart_by_the_keys_that_the_file_names(reader: Reader) -> None:
+    reader.add(1, 2, at=1)
+    query = {"query": "SELECT id, at FROM sent WHERE at < 9 -- not yet"}
+    with pytest.raises(ConfigError, match="no primary key") as told:
+        reader.run(extract=query)
+    assert "keyColumns" in told.value.hint
+    reader.run(extract=query, keyColumns=["ID"])
+    reader.add(3, at=1)
+    reader.add(4, at=9)
+    reader.run(extract=query, keyColumns=["id"])
 
     assert reader.ids() == [1, 2, 3]
 
@@ -248,24 +286,48 @@ def test_a_range_lands_once_and_moves_no_position(reader: Reader) -> None:
     assert [row["part"] for row in both(reader.spark, reader.out)] == [0, 9, 0]
 
 
+# The values of each kind in their order; the last one is where the next row comes to the very value.
 KINDS = {
-    "BIGINT": ["-9223372036854775808", "0", "9223372036854775807"],
-    "DECIMAL(38, 10)": ["-1.5", "0", "1234567890123456789012345678.0000000001"],
-    "DATE": ["'2024-02-29'", "'2024-03-01'", "'9999-12-31'"],
-    "TIMESTAMP(6)": ["'2024-01-01 00:00:00.000001'", "'2024-01-01 00:00:00.000002'", "'2024-06-30 23:59:59.999999'"],
-    "VARCHAR(20)": ["''", "'O''Brien'", "'Öl \\u2014 z'"],
+    "smallint": "-32768 | -1 | 0 | 32767",
+    "bigint": "-9223372036854775808 | -1 | 0 | 9223372036854775807",
+    "decimal(38,10)": "-1.5 | 0.0000000001 | 9999999999999999999999999999.9999999998",
+    "date": "'1000-01-01' | '1969-12-31' | '2024-02-29' | '9999-12-31'",
+    "timestamp(6)": "'1970-01-02 00:00:00.000001' | '2024-01-31 02:30:00' | '2024-01-31 02:30:00.000001'",
+    "varchar(99)": "'' | 'NaN' | 'it''s 100% ?' | 'ÿ😀 {fn} -- '",
+}
+OWN = {
+    "PostgreSQL": {
+        "numeric": "-1 | 0.5 | 12345678901234567890 | 12345678901234567890.000000000000000001",
+        "timestamptz": "'0001-01-01 00:00:00Z' | '2024-03-31 02:30:00+02' | '2024-03-31 02:30:00.000001+02'",
+        'text COLLATE "C"': "'' | 'A' | 'a' | 'ä'",
+        "char(5)": "'' | 'a' | 'b ' | 'c'",
+    },
+    "MySQL": {
+        "bigint unsigned": "0 | 1 | 9223372036854775808 | 18446744073709551615",
+        "datetime(6)": "'1000-01-01 00:00:00' | '2024-03-31 02:30:00' | '2024-03-31 02:30:00.000001'",
+        "varchar(9) CHARACTER SET latin1": "'' | 'a' | 'b' | 'ü'",
+        "varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin": "'' | 'A' | 'a' | '😀'",
+        "year": "1901 | 1999 | 2000 | 2155",
+        "bit(8)": "0 | 9 | 128 | 255",
+    },
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_cursor_is_kept_exactly(reader: Reader, kind: str) -> None:
+def _kinds() -> Iterator[Any]:
+    for database, own in OWN.items():
+        for kind, values in {**KINDS, **own}.items():
+            yield pytest.param(database, kind, values.split(" | "), id=f"{database} {kind}")
+
+
+@pytest.mark.parametrize(("database", "kind", "values"), _kinds(), indirect=["database"])
+def test_every_kind_of_cursor_reads_on_from_each_of_its_values(reader: Reader, kind: str, values: list[str]) -> None:
     reader.database.run("DROP TABLE sent", f"CREATE TABLE sent (id INT PRIMARY KEY, at {kind} NOT NULL, part INT)")
-    for number, value in enumerate(KINDS[kind], 1):
-        reader.add(number, at=value.encode().decode("unicode_escape") if "\\u" in value else value)
+    for number, value in enumerate([*values, values[-1]], 1):
+        reader.add(number, at=value)
         assert reader.run().load.rows_inserted == 1
 
     assert reader.run().load.batches == 0
-    assert reader.ids() == [1, 2, 3]
+    assert reader.ids() == [*range(1, len(values) + 2)]
 
 
 def test_a_cursor_without_an_exact_order_is_refused(on_postgres: Reader) -> None:
