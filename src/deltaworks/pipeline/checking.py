@@ -72,7 +72,7 @@ def _words(found: ErrorDetails, dotted: str) -> tuple[str, str]:
             return f"{dotted}: {found['input']!r} is not known.", f"Write {context['expected']}."
         case "string_pattern_mismatch":
             return f"{dotted}: {found['input']!r} is not a name.", "Use up to 128 letters, digits, '.', '_' or '-'."
-    said, hint = _KINDS.get(found["type"], (found["msg"], "Change the value there."))
+    said, hint = _limit_words(found, context) or _KINDS.get(found["type"], (found["msg"], "Change the value there."))
     return f"{dotted}: {said}.", hint
 
 
@@ -84,6 +84,15 @@ _KINDS = {
     "model_attributes_type": _KEYS,
     "string_type": ("this must be text", "Write text, in quotes if it looks like something else."),
 }
+
+
+def _limit_words(found: ErrorDetails, context: dict[str, Any]) -> tuple[str, str] | None:
+    match found["type"]:
+        case "greater_than_equal":
+            return f"{found['input']!r} is too small", f"Write {context['ge']} or more."
+        case "less_than_equal":
+            return f"{found['input']!r} is too large", f"Write {context['le']} or less."
+    return None
 
 
 def _problem_words(context: dict[str, Any], dotted: str) -> tuple[str, str]:

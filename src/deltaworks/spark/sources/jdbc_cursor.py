@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from deltaworks.errors import ConfigError, RefusedError
 from deltaworks.lake.durations import duration
 from deltaworks.lake.mode import WriteMode
-from deltaworks.lake.model import Columns, Whole, as_problem, problem
+from deltaworks.lake.model import Columns, Whole, as_problem, problem, refuse_unknown
 from deltaworks.spark.databases.base import Reading, Relation
 from deltaworks.spark.databases.cursor import (
     MOST_TIES,
@@ -95,6 +95,8 @@ class JdbcIncremental(Incremental):
     @model_validator(mode="before")
     @classmethod
     def _by_a_column(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            refuse_unknown(cls.__name__, data, cls.keys())  # a misspelled one is not missing
         if data in (True, "true") or (isinstance(data, dict) and not data.get("cursorColumn")):
             raise problem(
                 "cursorColumn is missing: nothing else tells which rows are new",
