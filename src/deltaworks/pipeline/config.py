@@ -98,6 +98,13 @@ class PipelineConfig(FileModel):
         return self
 
     @model_validator(mode="after")
+    def _deletes_what_is_gone(self) -> Self:
+        if self.extract.tells_changes:
+            with _at(("load",), self.write_mode):
+                self.load.check_changes(self.write_mode)
+        return self
+
+    @model_validator(mode="after")
     def _goes_on_by_batches(self) -> Self:
         if self.extract.incremental is None:
             return self

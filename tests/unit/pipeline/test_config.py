@@ -322,3 +322,169 @@ def test_a_secret_of_the_storage_is_refused_and_not_repeated(part: str) -> None:
 
     assert message == f"{part}.options: `options` holds a secret, fs.s3a.secret.key."
     assert "vault set" in hint
+
+
+# Batch by batch
+
+NEW: dict[str, Any] = {"sourceType": "DeltaLake", "connectionParams": {"path": "in"}, "incremental": True}
+TABLE = {"host": "db", "database": "shop", "table": "t"}
+FROM_DATABASE = {"sourceType": "PostgreSQL", "connectionParams": TABLE}
+INTO_DATABASE = {"sinkType": "PostgreSQL", "connectionParams": TABLE}
+TOPIC = {"topic": "t", "kafka.bootstrap.servers": "broker:9092"}
+FILES = {"format": "csv", "path": "files"}
+DERBY = {"url": "jdbc:derby:memory:x", "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver", "table": "t"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message", "hint"),
+    [
+        ({"writeMode": "Overwrite"}, "Every batch would replace the rows of the one before", "dynamic"),
+        ({"writeMode": "Overwrite", "load": INTO_DATABASE}, "Every batch would replace the one before", "Append"),
+        ({"load": {"sinkType": "File", "connectionParams": FILES}}, "This sink keeps no position", "Delta table"),
+        ({"load": {"sinkType": "Kafka", "connectionParams": TOPIC}}, "This sink keeps no position", "Delta table"),
+        ({"load": {"sinkType": "JDBC", "connectionParams": DERBY}}, "This sink keeps no position", "Delta table"),
+    ],
+)
+def test_a_target_that_batches_cannot_go_to_is_refused(changes: dict[str, Any], message: str, hint: str) -> None:
+    [(said, told)] = problems(pipeline(extract=NEW, **changes))
+
+    assert said.startswith(f"load: {message}")
+    assert hint in told
+
+
+def test_new_files_do_not_go_into_a_database() -> None:
+    files = {"sourceType": "File", "connectionParams": FILES, "incremental": True}
+
+    [(said, told)] = problems(pipeline(extract=files, load=INTO_DATABASE))
+
+    assert said == "extract.incremental: New files are known by lists beside the target, which has no folder."
+    assert told == "Load into a Delta table."
+
+
+@pytest.mark.parametrize("incremental", [True, None])
+def test_an_upsert_into_a_database_takes_no_feed_with_deletes(incremental: bool | None) -> None:
+    start = {} if incremental else {"startingVersion": 0}
+    feed = {"path": "in", "readChangeFeed": True, **start}
+    extract = {"sourceType": "DeltaLake", "connectionParams": feed, "incremental": incremental}
+    upsert = {
+        "load": {"sinkType": "PostgreSQL", "connectionParams": {**TABLE, "mergeKeys": "id"}},
+        "writeMode": "Upsert",
+    }
+
+    [(said, told)] = problems(pipeline(extract=extract, **upsert))
+
+    assert said.startswith("load: An Upsert into a database deletes nothing")
+    assert "ignoreDeletes: true" in told
+    assert config(pipeline(extract=extract, load=INTO_DATABASE)).extract.tells_changes
+    feed["ignoreDeletes"] = True
+    assert not config(pipeline(extract=extract, **upsert)).extract.tells_changes
+
+
+COUNT = {"groupBy": ["id"], "aggregations": [{"column": "id", "function": "count"}]}
+OVER_MANY_ROWS = {
+    "aggregation": COUNT,
+    "window": {"columns": {"n": "row_number()"}, "partitionBy": ["id"], "orderBy": ["id"]},
+    "pivot": {**COUNT, "column": "kind", "values": ["a"]},
+    "union": {"inputs": ["more"]},
+    "sql": {"query": "SELECT * FROM input"},
+}
+
+
+@pytest.mark.parametrize("kind", OVER_MANY_ROWS)
+def test_a_step_that_would_see_one_batch_only_is_refused_unless_that_is_meant(kind: str) -> None:
+    step = {"type": kind, "parameters": OVER_MANY_ROWS[kind]}
+    inputs = {"more": {"sourceType": "DeltaLake", "path": "more"}}
+
+    [(said, told)] = problems(pipeline(extract=NEW, inputs=inputs, transform=[step]))
+
+    assert said == f"transform.0: {kind} would see the rows of one batch only."
+    assert told.startswith("Write perBatch: true beside its type")
+    assert config(pipeline(extract=NEW, inputs=inputs, transform=[{**step, "perBatch": True}]))
+    assert config(pipeline(inputs=inputs, transform=[step]))
+
+
+def test_a_join_needs_no_other_row_of_its_batch() -> None:
+    join = {"type": "join", "parameters": {"input": "more", "on": ["id"]}}
+    inputs = {"more": {"sourceType": "DeltaLake", "path": "more"}}
+
+    assert config(pipeline(extract=NEW, inputs=inputs, transform=[join])).transform[0].uses == ("more",)
+
+
+def test_an_input_is_read_whole() -> None:
+    [(said, told)] = problems(pipeline(inputs={"more": NEW}))
+
+    assert said == "inputs.more.incremental: An input is read whole."
+    assert "only `extract` can have it" in told
+
+
+@pytest.mark.parametrize("said", [True, "true", {}, {"lag": "1h"}, {"cursorColumn": ""}, {"cursorColumn": None}])
+def test_new_rows_of_a_database_are_told_by_a_column(said: object) -> None:
+    [(message, hint)] = problems(pipeline(extract={**FROM_DATABASE, "incremental": said}))
+
+    assert message.startswith("extract.incremental: cursorColumn is missing")
+    assert hint.startswith("Write incremental: {cursorColumn: updated_at}")
+
+
+def test_rows_that_are_read_again_are_not_appended() -> None:
+    extract = {**FROM_DATABASE, "incremental": {"cursorColumn": "at", "lag": "10m"}}
+
+    [(message, hint)] = problems(pipeline(extract=extract))
+
+    assert message == "extract.incremental: lag reads rows again, which Append would land twice."
+    assert hint == "Use Upsert, or leave lag out."
+
+
+def of_new(kind: str, **incremental: object) -> dict[str, Any]:
+    params = {"DeltaLake": {"path": "in"}, "Kafka": {**TOPIC, "schema": "id INT"}, "File": FILES, "PostgreSQL": TABLE}
+    return {"sourceType": kind, "connectionParams": params[kind], "incremental": incremental}
+
+
+@pytest.mark.parametrize(
+    ("extract", "key", "meant"),
+    [
+        (of_new("DeltaLake", maxFilePerBatch=1), "maxFilePerBatch", "maxFilesPerBatch"),
+        (of_new("DeltaLake", maxRecordsPerBatch=1), "maxRecordsPerBatch", "maxFilesPerBatch"),
+        (of_new("Kafka", maxRecordPerBatch=1), "maxRecordPerBatch", "maxRecordsPerBatch"),
+        (of_new("File", maxBytes="1GB"), "maxBytes", "maxBytesPerBatch"),
+        (of_new("PostgreSQL", cursorColumn="at", lagg="1h"), "lagg", "lag"),
+        (of_new("PostgreSQL", cursorColum="at"), "cursorColum", "cursorColumn"),
+    ],
+)
+def test_a_misspelled_word_about_batches_is_told_with_the_one_that_was_meant(
+    extract: dict[str, Any], key: str, meant: str
+) -> None:
+    [(message, hint)] = problems(pipeline(extract=extract))
+
+    assert (message, hint) == (f"Unknown key {key!r} in extract.incremental.", f"Did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize("most", [0, -1, "0"])
+@pytest.mark.parametrize(
+    ("kind", "key", "others"),
+    [
+        ("DeltaLake", "maxFilesPerBatch", {}),
+        ("Kafka", "maxRecordsPerBatch", {}),
+        ("File", "maxFilesPerBatch", {}),
+        ("PostgreSQL", "maxRowsPerBatch", {"cursorColumn": "id"}),
+    ],
+)
+def test_a_batch_holds_something(kind: str, key: str, others: dict[str, Any], most: object) -> None:
+    [(message, hint)] = problems(pipeline(extract=of_new(kind, **others, **{key: most})))
+
+    assert message == f"extract.incremental.{key}: {most!r} is too small."
+    assert hint == "Write 1 or more."
+
+
+@pytest.mark.parametrize("most", [0, -1, "0GB", "-1GB", "much"])
+def test_a_batch_of_files_holds_some_bytes(most: object) -> None:
+    [(message, hint)] = problems(pipeline(extract=of_new("File", maxBytesPerBatch=most)))
+
+    assert message == f"extract.incremental.maxBytesPerBatch: {most!r} is not a size."
+    assert hint == 'Write "128MB", or a number of bytes.'
+
+
+def test_a_number_may_be_too_large_too() -> None:
+    [(message, hint)] = problems(pipeline(extract={**FROM_DATABASE, "connectionParams": {**TABLE, "connections": 65}}))
+
+    assert message == "extract.connectionParams.connections: 65 is too large."
+    assert hint == "Write 64 or less."

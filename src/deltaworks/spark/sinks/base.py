@@ -151,6 +151,9 @@ class Sink(Connector):
         """Whether a row that says of another that it is gone deletes that one."""
         return False
 
+    def check_changes(self, mode: WriteMode) -> None:
+        """Refuse a way of writing in which rows that say of others that they are gone would become rows."""
+
     def row_keys(self, mode: WriteMode) -> Keys | None:
         """The columns that identify a row, and what becomes of null and repeated ones; none where all rows land."""
         return None

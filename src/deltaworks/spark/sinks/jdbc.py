@@ -105,6 +105,15 @@ class JdbcSink(JdbcConnector, Sink):
             raise problem("Upsert needs mergeKeys", 'Add mergeKeys: ["id"] under load.connectionParams.')
         refuse_idle(self, mode, ONLY_FOR)
 
+    def check_changes(self, mode: WriteMode) -> None:
+        """An upsert here deletes nothing."""
+        if mode is WriteMode.UPSERT:
+            raise problem(
+                "An Upsert into a database deletes nothing, so that deleted rows of the feed would land there",
+                "Leave them out with ignoreDeletes: true under extract.connectionParams, and the feed's columns with "
+                "dropColumns; or load into a Delta table.",
+            )
+
     def mark_for(self, pipeline: str, key: str, *, again: bool) -> KeyedMark:
         """The mark, which the database keeps."""
         app_id = keyed_app_id(pipeline, key)
