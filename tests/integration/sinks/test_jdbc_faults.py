@@ -6,12 +6,21 @@ import json
 import threading
 import time
 import uuid
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.rows import frame, stored
-from tests.integration.sinks.jdbc_loads import THREE, beside, from_table, landed, load, tables
+from tests.integration.sinks.jdbc_loads import (
+    THREE,
+    beside,
+    connections,
+    cut_connection,
+    end_connections,
+    from_table,
+    landed,
+    load,
+    tables,
+)
 
 import deltaworks
 from deltaworks.errors import DeltaworksError
@@ -22,11 +31,9 @@ from deltaworks.pipeline.checking import checked
 from deltaworks.pipeline.config import LoadPart
 from deltaworks.pipeline.document import Document
 from deltaworks.spark.batch import Batch
-from deltaworks.spark.databases.base import Session
 from deltaworks.spark.sinks.jdbc import JdbcSink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -191,41 +198,6 @@ def test_that_nothing_was_written_is_not_said_where_nobody_can_know(
 
     assert str(result.error).endswith("Whether the rows have landed cannot be known.")
     assert database.rows("SELECT count(*) FROM t") == [(0,)]
-
-
-@contextmanager
-def cut_connection(database: TestDatabase, monkeypatch: pytest.MonkeyPatch, when: str) -> Iterator[None]:
-    """Cut the connection on the server, as the commit is asked for or right after it was done."""
-    honest = Session.commit
-
-    def cut(session: Session) -> None:
-        monkeypatch.undo()
-        if when == "after":
-            honest(session)
-        end_connections(database)
-        if when == "after":
-            session.rows("SELECT 1")
-        honest(session)
-
-    monkeypatch.setattr(Session, "commit", cut)
-    yield
-    monkeypatch.undo()
-
-
-def end_connections(database: TestDatabase) -> None:
-    """End the connections to this database."""
-    for number in connections(database):
-        database.end(number)
-
-
-def connections(database: TestDatabase) -> list[int]:
-    """The connections to this database, but for the one that asks."""
-    found = database.rows(
-        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        if database.kind == "PostgreSQL"
-        else "SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id()"
-    )
-    return [number for (number,) in found]
 
 
 def end_while_rows_are_sent(database: TestDatabase) -> None:

@@ -14,7 +14,7 @@ from deltaworks.lake.landing import Landing
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Columns, FromText, Location, Whole, problem
 from deltaworks.lake.moves import OvertakenError
-from deltaworks.lake.positions import GivenUpError, RecreatedError
+from deltaworks.lake.positions import GivenUpError, Reached, RecreatedError
 from deltaworks.lake.schema import columns
 from deltaworks.runs.record import now
 from deltaworks.runs.result import LoadResult
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.commit import Commit
-    from deltaworks.lake.positions import Reached
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.databases.base import Session
     from deltaworks.spark.look import Findings
@@ -167,14 +166,16 @@ class JdbcSink(JdbcConnector, Sink):
 
     def landed(self, commit: Commit, result: LoadResult) -> Reached:
         """As the database says, which is asked again; where a later one is there already, as the commit said."""
+        assert commit.mark is not None
         assert commit.pipeline is not None
         found = self.last_known(commit.pipeline)
-        if found is None or found.batch < (commit.batch or 0):
+        if found is None or found.batch < commit.mark.version:
             raise RunError(
-                f"{self.place} does not know of batch {commit.batch}, which it said had landed.",
+                f"{self.place} does not know of batch {commit.mark.version}, which it said had landed.",
                 hint="Look into the database's log; nothing more was loaded.",
             )
-        return found
+        # Never what another run did since: who took that for its own would go on and land the same rows again.
+        return found if found.run_id == commit.run_id else _said(commit)
 
     def require_movable(self) -> None:
         """The table must be there: a position without rows would be one of nothing."""
@@ -261,3 +262,17 @@ class JdbcSink(JdbcConnector, Sink):
         """Spark's writer to a table, whose name is spelled as SQL."""
         own = {"dbtable": table, "batchsize": str(self.batch_size), "numPartitions": str(self.connections)}
         return rows.write.format("jdbc").options(**self.connection(), **own)
+
+
+def _said(commit: Commit) -> Reached:
+    """How far a pipeline got with a commit."""
+    assert commit.mark is not None
+    assert commit.position is not None
+    return Reached(
+        batch=commit.mark.version,
+        position=commit.position,
+        run_id=commit.run_id,
+        user=commit.user,
+        host=commit.host,
+        why=commit.why,
+    )
