@@ -19,10 +19,17 @@ from tests.e2e.commands import started
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.servers.database import TestDatabase
+
 PATIENCE = 120  # seconds
+FOREVER = 99  # the id of a row that takes Spark a minute
+ENDLESS = {
+    "type": "filter",
+    "parameters": {"condition": f"id < {FOREVER} OR reflect('java.lang.Thread', 'sleep', CAST(60000 AS BIGINT)) = ''"},
+}
 QUICK = {"conf": {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}}
 
 
@@ -37,17 +44,26 @@ def landed(folder: Path) -> list[int]:
         return []
 
 
-def wait_for(folder: Path, expected: list[int], process: subprocess.Popen[str]) -> None:
+def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     until = time.monotonic() + PATIENCE
-    while landed(folder) != expected and time.monotonic() < until:
+    while not happened():
         assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, "it did not happen in time"
         time.sleep(0.2)
-    assert landed(folder) == expected
+
+
+def wait_for(folder: Path, expected: list[int], process: subprocess.Popen[str]) -> None:
+    wait_until(lambda: landed(folder) == expected, process)
 
 
 @contextmanager
-def following(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    process = started("run", "orders.json", "--follow", *words, cwd=folder)
+def following(folder: Path, *words: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    with ended(started("run", "orders.json", "--follow", *words, cwd=folder, **variables)) as process:
+        yield process
+
+
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
@@ -92,6 +108,61 @@ def test_a_followed_source_lands_as_it_grows_until_sigterm_and_goes_on_after_a_k
     assert "version 3" in quiet.stdout
     runs = json.loads(command("runs", "list", "--json", cwd=pipeline).stdout)
     assert sorted(run["status"] for run in runs) == ["interrupted", "succeeded", "succeeded"]
+
+
+def test_a_run_that_is_stopped_keeps_what_had_landed_and_a_second_ctrl_c_ends_one_that_follows_at_once(
+    pipeline: Path,
+) -> None:
+    for number in (1, 2, 3):
+        add(pipeline, number)
+    one_by_one = ("--set", "extract.incremental={maxFilesPerBatch: 1}")
+    stopped = started("run", "orders.json", *one_by_one, cwd=pipeline, DELTAWORKS_FAILPOINTS="after_batch=sleep:60")
+    with ended(stopped):
+        wait_for(pipeline, [1], stopped)
+        stopped.send_signal(signal.SIGTERM)
+        _, err = stopped.communicate(timeout=PATIENCE)
+
+    assert stopped.returncode == 130, err
+    assert "The run was stopped" in err
+    assert "Traceback" not in err
+    assert landed(pipeline) == [1]
+
+    with following(pipeline, "--set", f"transform={json.dumps([ENDLESS])}") as impatient:
+        wait_for(pipeline, [1, 2, 3], impatient)
+        add(pipeline, FOREVER)  # the third batch never ends
+        assert any("orders: batch 3" in line for line in impatient.stderr or ())
+        for _ in range(2):
+            impatient.send_signal(signal.SIGINT)
+            time.sleep(1.5)  # two at once are one
+        _, err = impatient.communicate(timeout=30)
+
+    assert impatient.returncode == 130, err
+    assert "Stopping after this batch; once more to stop at once." in err
+    assert "Traceback" not in err
+    assert landed(pipeline) == [1, 2, 3]
+    runs = json.loads(command("runs", "list", "--json", cwd=pipeline).stdout)
+    assert [run["status"] for run in runs] == ["interrupted", "interrupted"]
+
+
+def test_a_followed_table_of_a_database_lands_as_it_grows_until_sigterm(pipeline: Path, pg: TestDatabase) -> None:
+    pg.run("CREATE TABLE orders (id int primary key)", "INSERT INTO orders VALUES (1), (2)")
+    source = {**pg.source(table="orders"), "incremental": {"cursorColumn": "id"}}
+    login = {f"DELTAWORKS_DB__{name.upper()}": value for name, value in pg.credential.items()}
+    file = pipeline / "orders.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "extract": source}))
+
+    with following(pipeline, "--every", "500ms", **login) as polling:
+        wait_for(pipeline, [1, 2], polling)
+        pg.run("INSERT INTO orders VALUES (3)")
+        wait_for(pipeline, [1, 2, 3], polling)
+        pg.run("INSERT INTO orders VALUES (4), (5)")
+        wait_for(pipeline, [1, 2, 3, 4, 5], polling)
+        polling.send_signal(signal.SIGTERM)
+        out, err = polling.communicate(timeout=PATIENCE)
+
+    assert polling.returncode == 0, err
+    assert "3 batches" in out
+    assert "Stopping after this batch" in err
 
 
 @pytest.mark.parametrize(
