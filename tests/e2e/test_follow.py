@@ -33,8 +33,9 @@ ENDLESS = {
 QUICK = {"conf": {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}}
 
 
-def add(folder: Path, *ids: int) -> None:
-    write_deltalake(folder / "in", pa.table({"id": pa.array(ids, pa.int32())}), mode="append")
+def add(folder: Path, *ids: int, **columns: list[str]) -> None:
+    rows = pa.table({"id": pa.array(ids, pa.int32()), **columns})
+    write_deltalake(folder / "in", rows, mode="append", schema_mode="merge")
 
 
 def landed(folder: Path) -> list[int]:
@@ -76,7 +77,7 @@ def pipeline(tmp_path: Path) -> Path:
     file: dict[str, Any] = {
         "pipelineId": "orders",
         "extract": {"sourceType": "DeltaLake", "connectionParams": {"path": "in"}, "incremental": True},
-        "load": {"sinkType": "DeltaLake", "connectionParams": {"path": "out"}},
+        "load": {"sinkType": "DeltaLake", "connectionParams": {"path": "out", "mergeSchema": True}},
         "writeMode": "Append",
         "spark": QUICK,
     }
@@ -84,7 +85,9 @@ def pipeline(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_followed_source_lands_as_it_grows_until_sigterm_and_goes_on_after_a_kill(pipeline: Path) -> None:
+def test_a_followed_source_lands_as_it_grows_until_sigterm_and_goes_on_after_a_kill_and_with_a_new_column(
+    pipeline: Path,
+) -> None:
     add(pipeline, 1, 2)
     with following(pipeline) as first:
         wait_for(pipeline, [1, 2], first)
@@ -95,17 +98,20 @@ def test_a_followed_source_lands_as_it_grows_until_sigterm_and_goes_on_after_a_k
     add(pipeline, 4)
     with following(pipeline, "--every", "1s") as second:
         wait_for(pipeline, [1, 2, 3, 4], second)
+        add(pipeline, 5, name=["a"])
+        wait_for(pipeline, [1, 2, 3, 4, 5], second)
         second.send_signal(signal.SIGTERM)
         out, err = second.communicate(timeout=PATIENCE)
 
     assert second.returncode == 0, err
-    assert "1 batch" in out
+    assert deltaworks.open_table(pipeline / "out").to_arrow()["name"].drop_null().to_pylist() == ["a"]
+    assert "2 batches" in out
     assert "Stopping after this batch" in err
 
     quiet = command("run", "orders.json", cwd=pipeline)
     assert quiet.returncode == 0
     assert "orders: nothing new since 20" in quiet.stdout
-    assert "version 3" in quiet.stdout
+    assert "version 4" in quiet.stdout
     runs = json.loads(command("runs", "list", "--json", cwd=pipeline).stdout)
     assert sorted(run["status"] for run in runs) == ["interrupted", "succeeded", "succeeded"]
 

@@ -53,7 +53,7 @@ from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.databases.address import Address
 from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
 from deltaworks.spark.databases.cursor import CursorLostError, TooManyTiesError
-from deltaworks.spark.errors import ColumnNotFoundError
+from deltaworks.spark.errors import ColumnNotFoundError, SourceAlteredError
 from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
 from deltaworks.spark.kafka.offsets import NoSuchOffsetError
 from deltaworks.spark.kafka.position import OffsetsGoneError
@@ -110,6 +110,7 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         InvalidFileError([("a", "b"), ("c", "d")]),
         UnreadableFileError("x.yaml is empty.", hint="Write."),
         ColumnNotFoundError("id", ["a", "b"], where="load"),
+        SourceAlteredError("extract: the columns changed.", hint="Run it again."),
         VacuumedError("orders", 1, gone=2, whole=range(2, 5)),
         NoFeedError("orders"),
         OutsideFeedError(Log(str(tmp_path)), 9, [0]),

@@ -25,6 +25,12 @@ class ColumnNotFoundError(ConfigError):
         self.column = name
 
 
+class SourceAlteredError(RunError):
+    """A table got other columns while it was followed; a fresh look at it may go on with them."""
+
+    transient = True
+
+
 @contextmanager
 def explained(where: str, columns: Iterable[str] = ()) -> Iterator[None]:
     """Turn whatever Spark raises inside into one of our errors, saying where it happened."""
@@ -125,7 +131,7 @@ class _Story:
     @property
     def version(self) -> str:
         """The version of a table that it speaks of, where it does."""
-        found = re.search(r"at version (\d+)", self.message)
+        found = re.search(r"(?:at|in) version (\d+)", self.message)
         return f", in version {found[1]}" if found else ""
 
     @property
@@ -149,6 +155,12 @@ _TOLD: dict[str, tuple[type[DeltaworksError], Callable[[_Story], str], str]] = {
     ),
     "DELTA_SOURCE_TABLE_IGNORE_CHANGES": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
     "DELTA_SOURCE_IGNORE_DELETE": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
+    "DELTA_SCHEMA_CHANGED_WITH_VERSION": (
+        SourceAlteredError,
+        lambda story: f"the columns of the table changed while it was read{story.version}",
+        "Run it again: it goes on with the new columns. Where that fails too, they do not go with the old ones: "
+        "`deltaworks run FILE --full-refresh`.",
+    ),
     "DELTA_REPLACE_WHERE_MISMATCH": (
         RunError,
         lambda story: f"a row is outside replaceWhere: {story.parameter('replaceWhere')}",
