@@ -197,6 +197,19 @@ def test_a_lost_acknowledgement_is_of_something_that_was_done(faults: Faults, s3
     assert [seen.happened for seen in faults.seen()] == ["lost 200"]
 
 
+def test_an_acknowledgement_that_is_held_back_is_of_something_that_was_done(faults: Faults, s3: S3Server) -> None:
+    faults.add("held", method="PUT", seconds=60)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(asked, faults, "PUT", body=b"1")
+        while [seen.happened for seen in faults.seen()] != ["held 200"]:
+            time.sleep(0.01)
+        assert content(s3, faults.bucket) == b"1"
+        assert not waiting.done()
+        faults.clear()
+        with pytest.raises(http.client.RemoteDisconnected):
+            waiting.result(timeout=5)
+
+
 def test_a_lost_acknowledgement_can_read_as_a_failure(faults: Faults, s3: S3Server) -> None:
     faults.add("lost-500", method="PUT")
 

@@ -41,6 +41,10 @@ async def slow_body(turn: Turn) -> None:
 async def hang(turn: Turn) -> None:
     """Never answer."""
     turn.seen.happened = "hung"
+    await _silence(turn)
+
+
+async def _silence(turn: Turn) -> None:
     ends = [asyncio.create_task(_gone(turn.reader)), asyncio.create_task(turn.armed.cleared.wait())]
     await asyncio.wait(ends, timeout=turn.armed.rule.seconds, return_when=asyncio.FIRST_COMPLETED)
     for end in ends:
@@ -89,6 +93,19 @@ async def lost(turn: Turn) -> None:
         raise HangUpError
 
     await pass_on(turn, answered=forget)
+
+
+async def held(turn: Turn) -> None:
+    """Never answer, when the server has done what was asked."""
+
+    async def keep(turn: Turn, answer: Head, pieces: AsyncIterator[bytes]) -> None:
+        if answer.status >= 300:
+            return await relay(turn, answer, pieces)
+        await _whole(pieces)
+        turn.seen.happened = f"held {answer.status}"
+        return await _silence(turn)
+
+    await pass_on(turn, answered=keep)
 
 
 async def reset(turn: Turn) -> None:
@@ -150,6 +167,7 @@ KINDS: dict[str, Callable[[Turn], Awaitable[None]]] = {
     "cut": cut,
     "cut-request": cut_request,
     "lost": lost,
+    "held": held,
     "reset": reset,
     "lost-500": lost_500,
     "ignore-condition": ignore_condition,

@@ -24,7 +24,8 @@ Kind = Literal[
     "cut",  # the connection is closed in the middle of the answer's body
     "cut-request",  # the connection is closed in the middle of the request's body, on both sides
     "lost",  # the server did it, and the connection is closed without an answer
-    "reset",  # the same, and the connection is broken instead of closed
+    "held",  # the same, but only after some seconds, or when the rule is cleared
+    "reset",  # the same as lost, and the connection is broken instead of closed
     "lost-500",  # the server did it, and the answer is InternalError
     "ignore-condition",  # If-None-Match is not honoured
 ]
