@@ -6,21 +6,21 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import deltaworks
 from deltaworks.errors import DeltaworksError
 from tests.e2e.commands import COMMAND
 from tests.e2e.commands import deltaworks as command
+from tests.torture.processes import PATIENCE, kill
 from tests.torture.streams import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tests.torture.streams import Stream
 
 SENT_AT_ONCE = 40
-PATIENCE = 240  # seconds
 QUICK = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.driver.memory": "1g"}
 MODES: dict[str, dict[str, Any]] = {
     "Append": {},
@@ -48,9 +47,13 @@ class Case:
     folder: Path
     record: Callable[[str, object], None]
     target: str = ""
-    sink: Mapping[str, Any] = field(default_factory=dict)  # more of the load part
+    parts: Mapping[str, Any] = field(default_factory=dict)  # more of the file
+    sink: Mapping[str, Any] = field(default_factory=dict)  # more of its load part
+    params: Mapping[str, Any] = field(default_factory=dict)  # more of the connectionParams there
     vault: deltaworks.MemoryVault | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)  # the same for a process, but for the stream's
     options: Mapping[str, str] | None = None  # for delta-rs, where the table is elsewhere
+    place: Path | None = None  # where its files are then
     expected: dict[int, Row] = field(default_factory=dict)
     batches: Iterator[int] = field(default_factory=lambda: count(1))
     told: list[str] = field(default_factory=list)
@@ -69,9 +72,10 @@ class Case:
             "load": {
                 "sinkType": "DeltaLake",
                 **self.sink,
-                "connectionParams": {"path": self.target, **MODES[self.mode]},
+                "connectionParams": {"path": self.target, **MODES[self.mode], **self.params},
             },
             "writeMode": self.mode,
+            **self.parts,
         }
 
     # What is sent
@@ -81,18 +85,22 @@ class Case:
         batch = next(self.batches)
         rows = [Row("torture", batch, seq, batch * 1000 + seq, 0) for seq in range(SENT_AT_ONCE)]
         self.stream.send(rows)
-        self.expected |= {row.id: row for row in rows}
+        self.expect(rows)
 
-    def correct(self) -> None:
-        """Send the rows of the first batch again, with other values; only where all that was sent has been read.
+    def correct(self, batch: int | None = None) -> None:
+        """Send the rows of the first batch again, or of another, with other values.
 
-        An append knows no corrections: there every row is new.
+        An append knows no corrections: there every row is new. An overwrite knows those of what has been read.
         """
         if self.mode == "Append":
             return
-        first = min(row.batch for row in self.expected.values())
-        rows = [row._replace(n=row.n + 1) for row in self.expected.values() if row.batch == first]
+        wanted = batch or min(row.batch for row in self.expected.values())
+        rows = [row._replace(n=row.n + 1) for row in self.expected.values() if row.batch == wanted]
         self.stream.correct(rows)
+        self.expect(rows)
+
+    def expect(self, rows: Iterable[Row]) -> None:
+        """These rows must be in the table, in the place of what was sent before under their keys."""
         self.expected |= {row.id: row for row in rows}
 
     def begun(self) -> None:
@@ -126,21 +134,21 @@ class Case:
 
     # Runs in a process of their own
 
-    def started(self, failpoints: str = "") -> subprocess.Popen[str]:
+    def started(self, failpoints: str = "", *words: str, **variables: str) -> subprocess.Popen[str]:
         """Start a process that lands what is there."""
         return subprocess.Popen(
-            [*COMMAND, "run", self._file()],
+            [*COMMAND, "run", self._file(), *words],
             cwd=self.folder,
-            env={**os.environ, **self.stream.variables, "DELTAWORKS_FAILPOINTS": failpoints},
-            stdout=subprocess.DEVNULL,
+            env={**os.environ, **self._variables, **variables, "DELTAWORKS_FAILPOINTS": failpoints},
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # so that its JVM can be killed with it
+            start_new_session=True,  # by which its JVM is found, too
         )
 
-    def killed_at(self, step: str) -> None:
+    def killed_at(self, step: str, **variables: str) -> None:
         """Let a process kill itself at a step."""
-        process = self.started(f"{step}=kill")
+        process = self.started(f"{step}=kill", **variables)
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == -signal.SIGKILL, said
         kill(process)  # whatever it had started
@@ -148,8 +156,12 @@ class Case:
     def state(self, *words: str) -> None:
         """Move the position, as a person would."""
         verb, *rest = words
-        done = command("state", verb, self._file(), *rest, "--yes", cwd=self.folder, **self.stream.variables)
+        done = command("state", verb, self._file(), *rest, "--yes", cwd=self.folder, **self._variables)
         assert done.returncode == 0, done.stderr
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        return {**self.stream.variables, **self.variables}
 
     def _file(self) -> str:
         file = self.folder / "torture.json"
@@ -161,6 +173,11 @@ class Case:
     def table(self) -> Table:
         """The target, without Spark."""
         return deltaworks.open_table(self.target, storage_options=dict(self.options) if self.options else None)
+
+    def data_files(self) -> set[Path]:
+        """The files that its rows are in, and those of rows that never landed."""
+        found = (self.place or Path(self.target)).glob("**/*.parquet")
+        return {path for path in found if not {"_deltaworks", "_delta_log"} & set(path.parts)}
 
     def judge(self, fault: str, times: int = 1) -> None:
         """Nothing lost, nothing doubled, each mark once, both engines agree, and every loser was told."""
@@ -188,22 +205,3 @@ class Case:
 
 def _row(found: Mapping[str, Any]) -> Row:
     return Row(**found)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """End a process and all that it started, at once."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    finally:
-        process.wait(PATIENCE)
-
-
-def wait_until(true: Callable[[], bool], process: subprocess.Popen[str], pause: float = 0.05) -> None:
-    """Wait for something that a process does."""
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, "it takes too long"
-        time.sleep(pause)

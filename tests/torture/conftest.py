@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.torture.buckets import into_bucket
 from tests.torture.case import Case
 from tests.torture.streams import DatabaseStream, KafkaStream, TableStream
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tests.servers.faults.client import Faults
     from tests.torture.streams import Stream
 
 
@@ -28,6 +30,12 @@ def case(
     source, mode = request.param
     monkeypatch.chdir(tmp_path)
     return Case(spark, _stream(request, source, mode, tmp_path), mode, tmp_path, record_property)
+
+
+@pytest.fixture
+def shaky(case: Case, faults: Faults) -> Case:
+    """The same into a bucket, behind a proxy that fails on request."""
+    return into_bucket(case, faults.s3, faults.bucket)
 
 
 def _stream(request: pytest.FixtureRequest, source: str, mode: str, folder: Path) -> Stream:

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.torture.case import PATIENCE, kill, wait_until
 from tests.torture.matrix import over
+from tests.torture.processes import all_go_on, kill, paused, wait_until
 
 if TYPE_CHECKING:
-    import subprocess
-
     from tests.torture.case import Case
 
 STEPS = ("before_batch", "before_commit", "after_commit", "before_cache", "after_batch")
-
-
-def data_files(case: Case) -> set[str]:
-    return {str(path) for path in Path(case.target).glob("**/*.parquet") if "_deltaworks" not in path.parts}
-
-
-def paused(process: subprocess.Popen[str]) -> bool:
-    return Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T"
 
 
 @over(*STEPS, quick=1)
@@ -52,9 +39,9 @@ def test_the_first_load_that_is_killed_is_made_good_by_the_next(case: Case, faul
 @over("data file", quick=1)
 def test_a_run_that_is_killed_while_it_writes_a_data_file_is_made_good_by_the_next(case: Case, fault: str) -> None:
     case.begun()
-    before = data_files(case)
+    before = case.data_files()
     process = case.started()
-    wait_until(lambda: data_files(case) != before, process, pause=0.002)
+    wait_until(lambda: case.data_files() != before, process, pause=0.002)
     kill(process)
 
     case.more()
@@ -88,8 +75,7 @@ def test_a_paused_run_that_wakes_up_after_another_took_over_is_told(case: Case, 
     if fault == "later end":
         case.more()
     case.run()
-    os.killpg(process.pid, signal.SIGCONT)
-    _, said = process.communicate(timeout=PATIENCE)
+    ((_, said),) = all_go_on(process)
     case.hear(said, "taken over")
 
     assert process.returncode == 4

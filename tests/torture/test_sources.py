@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.torture.case import Case
 
 MOST_CUTS = 200
+ALL = -1  # records of a partition
 
 
 @over("connections cut", sources=("postgres",))
@@ -51,22 +52,35 @@ def _cut(database: TestDatabase, done: threading.Event) -> None:
         )
 
 
-@over("topic made anew", sources=("kafka",))
-def test_a_topic_that_was_made_anew_is_refused(case: Case, fault: str) -> None:
-    assert isinstance(case.stream, KafkaStream)
+@over("made anew", quick=2)
+def test_a_source_that_was_made_anew_is_refused_until_all_of_it_is_loaded(case: Case, fault: str) -> None:
     case.begun()
     case.run()
-    old = case.stream.topic
-    admin = old.admin()
-    admin.delete_topics([old.name])[old.name].result()
-    case.stream.topic = new_topic(old.server, name=old.name)
+    case.stream.remake()
     case.expected.clear()
     case.more()
 
     case.fails("--full-refresh")
     case.run(full_refresh=True)
+    case.more()
+    case.run()
 
-    case.judge(fault)
+    case.judge(f"source {fault}")
+
+
+@over("removed unread", sources=("kafka",))
+def test_records_that_were_removed_before_they_were_read_are_told(case: Case, fault: str) -> None:
+    assert isinstance(case.stream, KafkaStream)
+    case.begun()
+    for partition in (0, 1):
+        case.stream.topic.forget(ALL, partition)
+    case.expected.clear()
+    case.more()
+
+    case.fails("removed before they were read")
+    case.run(full_refresh=True)
+
+    case.judge(f"records {fault}")
 
 
 @over("another source", quick=1)

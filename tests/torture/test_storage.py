@@ -7,10 +7,7 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from deltaworks import MemoryVault
-from tests.integration.s3.lake import credential
+from tests.torture.buckets import COMMIT
 from tests.torture.matrix import over
 
 if TYPE_CHECKING:
@@ -20,19 +17,7 @@ if TYPE_CHECKING:
     from tests.servers.faults.client import Faults
     from tests.torture.case import Case
 
-COMMIT = r"_delta_log/\d{20}\.json"
 PASSING = ("500", "503", "slow", "conflict", "cut-request", "lost", "reset", "lost-500")
-QUICK = {"fs.s3a.retry.interval": "20ms", "fs.s3a.retry.throttle.interval": "20ms"}
-
-
-@pytest.fixture
-def shaky(case: Case, faults: Faults) -> Case:
-    """The pipeline, into a bucket behind a proxy that fails on request."""
-    case.target, case.options = f"s3a://{faults.bucket}/out", faults.s3.options()
-    case.sink = {"credentialId": "lake", "options": QUICK}
-    others = {"db": case.stream.database.credential} if hasattr(case.stream, "database") else {}
-    case.vault = MemoryVault({"lake": credential(faults.s3), **others})
-    return case
 
 
 @over(*PASSING)
