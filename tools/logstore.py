@@ -27,8 +27,15 @@ COMPILER = ("org.eclipse.jdt", "ecj", "3.40.0", "05cc22a24e7982970f63a405fc6c820
 # Classes for Java 17, by source and target: `--release` needs a file that not every newer JRE has.
 OPTIONS = ("-source", "17", "-target", "17", "-encoding", "UTF-8", "-proc:none", "-failOnWarning")
 # Of the jars that PySpark has, and of those we fetch: S3A's own classes need those of Amazon that they extend.
-WITH_SPARK = ("hadoop-client-api-*.jar", "spark-sql_*.jar", "spark-common-utils_*.jar", "scala-library-*.jar")
-NEEDED = ("delta-storage", "hadoop-aws", "aws-core", "s3", "sdk-core", "utils")
+WITH_SPARK = (
+    "hadoop-client-api-*.jar",
+    "spark-sql_*.jar",
+    "spark-sql-api_*.jar",
+    "spark-catalyst_*.jar",
+    "spark-common-utils_*.jar",
+    "scala-library-*.jar",
+)
+NEEDED = ("delta-storage", "delta-spark_4.1_2.13", "hadoop-aws", "aws-core", "s3", "sdk-core", "utils")
 
 
 def main() -> None:

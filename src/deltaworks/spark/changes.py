@@ -9,6 +9,8 @@ from deltaworks.lake.sql import quoted
 from deltaworks.spark.hidden import ORDER, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
 
     from deltaworks.lake.mode import WriteMode
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 FEED_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
 GONE = "__deltaworks_gone"  # whether a row that arrives says that the one with its key went
 _PRESENT = "present"
+_REPLACED = "__deltaworks_replaced"
 # Within one version a row that is gone, or as it was before, is older than the row that took its place. Where an
 # update changed the key, nothing takes the place of the old one: it is gone.
 CHANGE_ORDER = f"struct(_commit_version, _change_type NOT IN ('delete', 'update_preimage') AS {_PRESENT})"
@@ -33,14 +36,23 @@ def arriving(rows: DataFrame, sink: Sink, mode: WriteMode) -> DataFrame:
     return visible(rows.selectExpr("*", f"NOT {ORDER}.{_PRESENT} AS {GONE}").drop(*technical))
 
 
+def unreplaced(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """The rows without those in whose place the same version put another of their key: an update takes none away."""
+    if not _tells(rows):
+        return rows
+    within = ", ".join([*map(quoted, keys), f"{ORDER}._commit_version"])
+    found = rows.selectExpr("*", f"bool_or({ORDER}.{_PRESENT}) OVER (PARTITION BY {within}) AS {_REPLACED}")
+    return found.where(f"{ORDER}.{_PRESENT} OR NOT {_REPLACED}").drop(_REPLACED)
+
+
 def lasting(rows: DataFrame) -> DataFrame:
     """The rows that are there once all changes are applied, where nothing was there before."""
-    return landing(rows.where(f"NOT {quoted(GONE)}")) if GONE in rows.columns else rows
+    return rows.where(f"NOT {quoted(GONE)}").drop(GONE) if GONE in rows.columns else rows
 
 
 def landing(rows: DataFrame) -> DataFrame:
     """The rows without the column that tells which are gone."""
-    return rows.drop(GONE)
+    return rows.drop(GONE) if GONE in rows.columns else rows
 
 
 def require_told(rows: DataFrame, sink: Sink, mode: WriteMode, *, changes: bool) -> None:

@@ -21,6 +21,7 @@ CATALOG = "spark.sql.catalog.spark_catalog"
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 OPENED_BY_US = "spark.deltaworks.opened"
+MARKED_APPEND = "spark.deltaworks.markedAppend"  # the format by which a session appends where a mark travels along
 
 # What a commit carries; a session must never bring its own.
 STAMPS = (
@@ -49,6 +50,7 @@ _RESERVED = {
     "spark.remote": "say `master: sc://…` instead",
     "spark.api.mode": "say `master: sc://…` for Spark Connect",
     OPENED_BY_US: "it tells our own sessions from yours",
+    MARKED_APPEND: "it tells our own sessions from yours",
 }
 
 # Spark's default, and what it does not know: cloud keys, SASL and JDBC logins, connection strings.
@@ -104,7 +106,9 @@ def _fixed(settings: SparkSettings) -> Mapping[str, str]:
     # Only a session for S3 loads a class of ours: what all sessions load must stand before the jars that differ, or
     # the archive of classes that one of them made does not fit the next.
     s3 = {FILE_MANAGER: WHOLE_FILES} if "s3" in settings.groups or settings.jars == "provided" else {}
-    return {**fixed, **log_store_conf(), **s3, CATALOG: DELTA_CATALOG, "spark.master": settings.master}
+    # It knows one version of Delta from the inside: the one whose jars we fetch.
+    quick = {} if settings.jars == "provided" else {MARKED_APPEND: "io.deltaworks.delta.MarkedAppend"}
+    return {**fixed, **log_store_conf(), **s3, **quick, CATALOG: DELTA_CATALOG, "spark.master": settings.master}
 
 
 def _defaults(settings: SparkSettings, cores: int) -> Mapping[str, str]:

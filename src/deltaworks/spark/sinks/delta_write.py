@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from deltaworks.lake.sql import literal, quoted
+from deltaworks.spark.conf import MARKED_APPEND
 from deltaworks.spark.counting import counted
 from deltaworks.spark.stamp import configured, stamp_conf, write_options
 from deltaworks.spark.statement import ROWS, run_over
@@ -13,7 +14,7 @@ from deltaworks.spark.statement import ROWS, run_over
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame, DataFrameWriter
+    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
     from deltaworks.lake.commit import Commit
     from deltaworks.lake.merge import MergePlan
@@ -37,10 +38,17 @@ class Save:
         """Write the rows in one commit; says how many came, where the commit itself will not."""
         passing, count = counted(rows) if self.keep else (rows, lambda: None)
         chosen = _filled(_kept(passing, self.keep), self.columns)
-        writer = chosen.write.format("delta").mode(self.mode).options(**self.options, **write_options(commit))
+        kind = self._format(rows.sparkSession, commit)
+        writer = chosen.write.format(kind).mode(self.mode).options(**self.options, **write_options(commit))
         with configured(rows.sparkSession, self.conf):
             _partitioned(writer, self.partition_by).save(self.path)
         return (count() or 0) if self.keep else None
+
+    def _format(self, session: SparkSession, commit: Commit) -> str:
+        """Delta's; for an append with a mark our own, where the session has it: it takes half the time for a small batch."""
+        if self.mode == "overwrite" or commit.mark is None:
+            return "delta"
+        return str(session.conf.get(MARKED_APPEND, "delta"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
