@@ -146,8 +146,8 @@ class Following:
             with self._following(chain) as delivered:
                 if delivered is not None:
                     self._land(chain, delivered, self._spark)
-            if not pace.follow and delivered is None:
-                return
+            if not pace.follow and not (delivered and delivered.more):
+                return  # what comes while it runs is for the next one: else a busy source would never let it end
             if pace.follow and (delivered is None or pace.every is not None):
                 pace.stopping.wait(begun + every - time.monotonic())
 

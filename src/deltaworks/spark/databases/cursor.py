@@ -59,12 +59,12 @@ class CursorPosition:
         own = {
             "kind": self.kind,
             "value": self.value,
-            "keys": list(self.keys),
-            "at": sorted(self.at),
+            "keys": list(self.keys) or None,
+            "at": sorted(self.at) or None,
             "again": self.again,
-            "nulls": self.nulls,
+            "nulls": self.nulls or None,
         }
-        return {"column": self.column, **{name: value for name, value in own.items() if value}}
+        return {"column": self.column, **{name: value for name, value in own.items() if value is not None}}
 
     def __str__(self) -> str:
         return f"{self.column} up to {self.value}" if self.value is not None else f"the beginning of {self.column}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from deltaworks.errors import ConfigError, RefusedError
 from deltaworks.lake.datafiles import names
 from deltaworks.lake.feed import require_feed
+from deltaworks.lake.feed_columns import require_columns
 from deltaworks.lake.remains import require_files
 from deltaworks.lake.table import table_of
 
@@ -89,6 +90,7 @@ def _require_versions(log: Log, start: int, latest: int, *, feed: bool) -> None:
         raise GapError(log.uri, f"log clean-up removed version {gone}, which was not read yet")
     if feed:
         require_feed(log, start, latest)
+        require_columns(log, start, latest, latest)
 
 
 def added_since(log: Log, start: int, latest: int) -> list[str]:

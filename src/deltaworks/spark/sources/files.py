@@ -223,7 +223,11 @@ class FileSource(Continues, Source):
             new.require_unchanged(batch)
             raise
         return Delivered(
-            rows=rows, said=f"new: {self._said(batch.files)}", end=batch.end.to_dict(), settle=lambda: new.settle(batch)
+            rows=rows,
+            said=f"new: {self._said(batch.files)}",
+            end=batch.end.to_dict(),
+            more=batch.more,
+            settle=lambda: new.settle(batch),
         )
 
     def between(self, start: str, end: str) -> Source:

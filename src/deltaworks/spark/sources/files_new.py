@@ -101,6 +101,7 @@ class FileBatch:
     listing: Listing
     chain: Chain
     end: FilePosition
+    more: bool = False  # all that are there did not fit into it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +125,12 @@ class NewFiles:
     def _batch(self, start: FilePosition, chain: Chain, run_id: str, rules: FileIncremental) -> FileBatch | None:
         listing, known = self.wanted.listed(self.access), chain.files
         fresh = [*unread(listing.files.values(), known, start), *_changed(listing, known, rules)]
-        files = tuple(limited(settled(fresh, rules, now=datetime.now(UTC)), rules))
+        ripe = settled(fresh, rules, now=datetime.now(UTC))
+        files = tuple(limited(ripe, rules))
         if not files:
             return None
         end = start.after(files, self.lists.new_name(run_id))
-        return FileBatch(files=files, listing=listing, chain=chain, end=end)
+        return FileBatch(files=files, listing=listing, chain=chain, end=end, more=len(files) < len(ripe))
 
     def require_unchanged(self, batch: FileBatch) -> None:
         """See that the files are still those that were listed: what was read of others is nobody's rows."""

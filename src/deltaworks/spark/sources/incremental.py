@@ -27,6 +27,7 @@ class Delivered:
     rows: DataFrame
     said: str  # what was read, in one line
     end: Any = None  # the position behind them, in plain values of JSON
+    more: bool = False  # all that was there did not fit into one batch
     repeats: bool = False  # looking again gives the same rows
     unreadable: DataFrame | None = None  # records to set aside, each as `reason` and `row`
     remarks: tuple[str, ...] = ()  # what a person should know about what was read

@@ -285,8 +285,14 @@ class JdbcSource(JdbcConnector, Continues, Source):
                     rows = kept.enter_context(staged(rows, request.scratch, request.run_id, request.access))
                     end = batch.end(rows).to_dict()
                     asking.close()  # nothing more is read: the database need not wait until the rows have landed
-            remarks = self.remarks(span)
-            yield Delivered(rows=batch.fresh(rows), said=said, end=end, repeats=not request.looks, remarks=remarks)
+            yield Delivered(
+                rows=batch.fresh(rows),
+                said=said,
+                end=end,
+                more=batch.cut,
+                repeats=not request.looks,
+                remarks=self.remarks(span),
+            )
 
     def between(self, start: str, end: str) -> Source:
         """The rows whose cursor is in a range: `start` is part of it, `end` is not. A time without a zone is UTC."""

@@ -125,6 +125,7 @@ class CursorBatch:
     last: str | None  # where the batch before ended; none where this one begins with the first row
     high: str | None  # where it ends; none where no row has a value
     nulls: bool  # rows without a value are among them
+    cut: bool = False  # there may be more behind it: the file says how much a batch holds at most
 
     @property
     def cursor(self) -> Cursor:
@@ -182,14 +183,16 @@ def decided(way: Way, asked: JdbcIncremental, start: CursorPosition, *, whole: b
     nulls = _nulls(cursor, asked, start, whole=whole)
     if last is not None:
         way.require_same(start)
-    high = cursor.after(last, asked.max_rows_per_batch) if asked.max_rows_per_batch and not whole else None
-    high = high or cursor.newest(beyond=last)
+    high = cut = cursor.after(last, asked.max_rows_per_batch) if asked.max_rows_per_batch and not whole else None
+    if high is None:  # which an empty text is not
+        high = cursor.newest(beyond=last)
     if high is None and last is not None:
         cursor.require_there(start)
     more = high is not None or (last is not None and way.changed(start))
     if not (more or whole or (nulls and cursor.nulls())):
         return None
-    found = CursorBatch(way=way, start=start, last=last, high=high or last, nulls=nulls)
+    high = last if high is None else high
+    found = CursorBatch(way=way, start=start, last=last, high=high, nulls=nulls, cut=cut is not None)
     way.require_room(found.high)
     return found
 
