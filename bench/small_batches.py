@@ -33,7 +33,7 @@ def main(rounds: int = 5, batches: int = BATCHES) -> None:
     """Measure, print the ratio, keep the numbers."""
     with tempfile.TemporaryDirectory(prefix="deltaworks-bench-") as scratch:
         folder = Path(scratch)
-        _fill(folder / "source", batches + WARM_UP)
+        fill(folder / "source", batches + WARM_UP)
         times = interleaved({side: partial(_seconds, side, folder) for side in SIDES}, rounds=rounds)
     by_hand, ours = (times[side].median for side in SIDES)
     ratio = round(ours / by_hand, 3)
@@ -44,7 +44,8 @@ def main(rounds: int = 5, batches: int = BATCHES) -> None:
     print(save("small_batches", times, ratio=ratio, goal=GOAL, met=ratio <= GOAL, **facts))
 
 
-def _fill(source: Path, batches: int) -> None:
+def fill(source: Path, batches: int) -> None:
+    """Make a table of so many files, each a batch."""
     for number in range(batches):
         ids = range(number * ROWS, (number + 1) * ROWS)
         rows = {"id": list(ids), "name": [f"name-{each % 97}" for each in ids], "amount": [each / 7 for each in ids]}
@@ -52,15 +53,22 @@ def _fill(source: Path, batches: int) -> None:
 
 
 def _seconds(side: str, folder: Path) -> float:
-    """Read the source to its end in a new process; the time in the middle that a batch took."""
-    table = folder / side
-    command = [sys.executable, "-m", "bench.small_side", side, str(folder / "source"), str(table)]
+    """The time in the middle that a batch took."""
+    return median(batch_seconds(side, folder)[WARM_UP:])
+
+
+def batch_seconds(side: str, folder: Path, warm: Path | None = None) -> list[float]:
+    """Read the source to its end in a new process; what each batch took. Another table may be read before."""
+    tables = [(source, folder / f"{side}-{source.name}") for source in (warm, folder / "source") if source]
+    words = [str(place) for pair in tables for place in pair]
+    command = [sys.executable, "-m", "bench.small_side", side, *words]
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
-    found = median(gaps(table)[WARM_UP:])
-    for place in (table, table.with_name(f"{side}-checkpoint")):
-        shutil.rmtree(place, ignore_errors=True)
+    found = gaps(tables[-1][1])
+    for _, table in tables:
+        for place in (table, table.with_name(f"{table.name}-checkpoint")):
+            shutil.rmtree(place, ignore_errors=True)
     return found
 
 

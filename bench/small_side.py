@@ -1,6 +1,6 @@
 """One side of the race of small batches, in a process of its own: reads a Delta table file by file to its end.
 
-python -m bench.small_side hand|deltaworks SOURCE TABLE
+python -m bench.small_side hand|deltaworks SOURCE TABLE [SOURCE TABLE …]
 """
 
 from __future__ import annotations
@@ -43,5 +43,7 @@ def by_pipeline(spark: SparkSession, source: str, table: str) -> None:
 if __name__ == "__main__":
     how, *places = sys.argv[1:]
     os.chdir(Path(places[1]).parent)
-    {"hand": by_hand, "deltaworks": by_pipeline}[how](own_session(), *places)
+    session = own_session()
+    for source, table in zip(places[::2], places[1::2], strict=True):
+        {"hand": by_hand, "deltaworks": by_pipeline}[how](session, source, table)
     os._exit(0)  # nobody waits for Spark's end

@@ -45,7 +45,7 @@ class Save:
         return (count() or 0) if self.keep else None
 
     def _format(self, session: SparkSession, commit: Commit) -> str:
-        """Delta's; for an append with a mark our own, where the session has it: it takes half the time for a small batch."""
+        """Delta's; for an append with a mark our own, where the session has it: half the time for a small batch."""
         if self.mode == "overwrite" or commit.mark is None:
             return "delta"
         return str(session.conf.get(MARKED_APPEND, "delta"))
