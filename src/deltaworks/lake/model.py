@@ -244,10 +244,10 @@ def _without_secrets(options: Values) -> Values:
 
 
 _COLUMN_LIST = {"anyOf": [{"type": "array", "items": {"type": "string"}, "minItems": 1}, {"type": "string"}]}
-_FLAG = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"^(true|false)$|\$\{"}]}
+FLAG = {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"^(true|false)$|\$\{"}]}
 _WHOLE = {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?[0-9]+$|\$\{"}]}
 
-Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema(_FLAG)]
+Flag = Annotated[bool, BeforeValidator(_flag), WithJsonSchema(FLAG)]
 """`true`, or the text `"true"`."""
 Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema(_WHOLE)]
 """`42`, or the text `"42"`."""

@@ -155,11 +155,14 @@ _TOLD: dict[str, tuple[type[DeltaworksError], Callable[[_Story], str], str]] = {
     ),
     "DELTA_SOURCE_TABLE_IGNORE_CHANGES": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
     "DELTA_SOURCE_IGNORE_DELETE": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
-    "DELTA_SCHEMA_CHANGED_WITH_VERSION": (
-        SourceAlteredError,
-        lambda story: f"the columns of the table changed while it was read{story.version}",
-        "Run it again: it goes on with the new columns. Where that fails too, they do not go with the old ones: "
-        "`deltaworks run FILE --full-refresh`.",
+    **dict.fromkeys(
+        ("DELTA_SCHEMA_CHANGED_WITH_VERSION", "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG"),
+        (
+            SourceAlteredError,
+            lambda story: f"the columns of the table changed while it was read{story.version}",
+            "Run it again: it goes on with the new columns. Where that fails too, they do not go with the old ones: "
+            "`deltaworks run FILE --full-refresh`.",
+        ),
     ),
     "DELTA_REPLACE_WHERE_MISMATCH": (
         RunError,

@@ -141,6 +141,11 @@ def test_the_string_spellings_are_valid_everywhere(
     assert cli("validate", "users.json").code == 0
 
 
+@pytest.mark.parametrize("said", [True, "true", False, {}, {"maxFilesPerBatch": 2}])
+def test_the_schema_takes_the_short_spelling_of_incremental(validator: Draft202012Validator, said: object) -> None:
+    validator.validate({**PIPELINE, "extract": {**PIPELINE["extract"], "incremental": said}})
+
+
 @pytest.mark.parametrize(
     "values",
     [

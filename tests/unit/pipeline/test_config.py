@@ -417,6 +417,12 @@ def test_an_input_is_read_whole() -> None:
     assert "only `extract` can have it" in told
 
 
+@pytest.mark.parametrize("said", [False, "false", None])
+@pytest.mark.parametrize("source", [NEW, {**FROM_DATABASE, "incremental": None}])
+def test_incremental_may_be_switched_off(source: dict[str, Any], said: object) -> None:
+    assert config(pipeline(extract={**source, "incremental": said})).extract.incremental is None
+
+
 @pytest.mark.parametrize("said", [True, "true", {}, {"lag": "1h"}, {"cursorColumn": ""}, {"cursorColumn": None}])
 def test_new_rows_of_a_database_are_told_by_a_column(said: object) -> None:
     [(message, hint)] = problems(pipeline(extract={**FROM_DATABASE, "incremental": said}))

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
-from deltaworks.lake.model import FileModel, Flag
+from deltaworks.lake.model import FLAG, FileModel, Flag
 from deltaworks.spark.connector import Connector
 
 if TYPE_CHECKING:
@@ -41,6 +41,18 @@ class Source(Connector):
 
     cache: Flag = False
     """For an input that is used more than once: read it once and keep its rows for the run."""
+
+    @field_validator("incremental", mode="before")
+    @classmethod
+    def _or_not(cls, data: Any) -> Any:
+        return None if data is False or data == "false" else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        """Describe the short spelling of `incremental` too."""
+        schema = super().__get_pydantic_json_schema__(core_schema, handler)
+        schema["properties"]["incremental"]["anyOf"].append(FLAG)
+        return schema
 
     @property
     def repeats(self) -> bool:

@@ -211,7 +211,10 @@ class DeltaSource(Streamed, Source):
             return DeltaPosition(first_version_since(log, instant(self.starting_timestamp))).to_dict()
         if self.starting_version is not None:
             return DeltaPosition(self.starting_version).to_dict()
-        return DeltaPosition(table_of(log).version, snapshot=True).to_dict()
+        version = table_of(log).version
+        if self.read_change_feed:
+            require_feed(log, version, version)  # what follows is to be recorded
+        return DeltaPosition(version, snapshot=True).to_dict()
 
     def end(self) -> Any:
         """Behind the newest version."""
