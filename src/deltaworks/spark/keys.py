@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from deltaworks.errors import RunError
 from deltaworks.lake.model import problem
+from deltaworks.spark.changes import unreplaced
 from deltaworks.spark.hidden import ORDER
 from deltaworks.spark.look import repeated
 from deltaworks.spark.newest import newest
@@ -60,7 +61,10 @@ class Keys:
             return rows
         if self.ties and (tied := repeated(rows, (*self.columns, *self.order_by), shown=self.columns)):
             raise TiedKeysError(tied)
-        return newest(rows, self.columns, self.order_by)
+        if ORDER not in rows.columns or ORDER in self.order_by:
+            return newest(rows, self.columns, self.order_by)
+        # By what the file names, a row as it was before may be newer than as it became; and the source breaks ties.
+        return newest(unreplaced(rows, self.columns), self.columns, (*self.order_by, ORDER))
 
 
 def check_newest(on_duplicate: str | None, order_by: Sequence[str] | None) -> None:
