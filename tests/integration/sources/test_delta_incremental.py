@@ -10,7 +10,7 @@ from tests.integration.increments import batches, changed, following, ids, inser
 from tests.integration.rows import both
 
 import deltaworks
-from deltaworks.errors import ConfigError, RefusedError
+from deltaworks.errors import ConfigError, DeltaworksError, RefusedError
 from deltaworks.spark.sources.delta_follow import GapError
 
 if TYPE_CHECKING:
@@ -153,6 +153,21 @@ def test_an_update_of_the_key_takes_the_old_row_away(spark: SparkSession, feed: 
     assert ids(both(spark, out)) == [1, 2, 30]
 
 
+def test_by_an_order_of_the_file_updates_take_no_row_away_and_deletes_do(
+    spark: SparkSession, feed: Path, out: Path
+) -> None:
+    newest: dict[str, Any] = {"load": {**KEYS["load"], "onDuplicateKeys": "keepNewest", "orderBy": "n"}}
+    run(spark, changes(feed), out, "Upsert", **newest)
+    changed(spark, feed, "UPDATE it SET n = 0 WHERE id = 1")
+    changed(spark, feed, "UPDATE it SET n = 5 WHERE id IN (2, 3)")
+    changed(spark, feed, "DELETE FROM it WHERE id = 2")
+    changed(spark, feed, "UPDATE it SET n = 4 WHERE id = 3")
+
+    run(spark, changes(feed), out, "Upsert", **newest)
+
+    assert both(spark, out) == [{"id": 1, "n": 0}, {"id": 3, "n": 5}]
+
+
 def test_the_changes_of_a_table_that_is_new_to_us_begin_with_all_its_rows(
     spark: SparkSession, feed: Path, out: Path
 ) -> None:
@@ -221,6 +236,27 @@ def test_a_feed_that_was_turned_off_in_between_is_told(spark: SparkSession, feed
 
     with pytest.raises(RefusedError):
         run(spark, changes(feed), out, "Upsert", **KEYS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("id, string(n) AS n", "cannot be followed .*column 'n' was renamed, dropped or given another type"),
+        ("id, n AS m", "has no column 'm'; the rows lack 'n'"),
+        ("id", "the rows lack 'n'"),
+    ],
+)
+def test_columns_that_are_others_now_are_named_and_nothing_lands(
+    spark: SparkSession, feed: Path, out: Path, columns: str, said: str
+) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    rows = spark.sql(f"SELECT {columns} FROM delta.`{feed}`")
+    rows.write.format("delta").mode("overwrite").option("overwriteSchema", "true").save(str(feed))
+
+    with pytest.raises(DeltaworksError, match=said):
+        run(spark, changes(feed), out, "Upsert", **KEYS)
+
+    assert both(spark, out) == [{"id": number, "n": 1} for number in (1, 2, 3)]
 
 
 def test_a_source_that_was_restored_is_followed_by_its_changes(spark: SparkSession, feed: Path, out: Path) -> None:

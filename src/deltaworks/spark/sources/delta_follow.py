@@ -10,6 +10,7 @@ from deltaworks.errors import ConfigError, RefusedError
 from deltaworks.lake.datafiles import names
 from deltaworks.lake.feed import require_feed
 from deltaworks.lake.feed_columns import require_columns
+from deltaworks.lake.metadata import metadata_in
 from deltaworks.lake.remains import require_files
 from deltaworks.lake.table import table_of
 
@@ -90,7 +91,8 @@ def _require_versions(log: Log, start: int, latest: int, *, feed: bool) -> None:
         raise GapError(log.uri, f"log clean-up removed version {gone}, which was not read yet")
     if feed:
         require_feed(log, start, latest)
-        require_columns(log, start, latest, latest)
+        if any(metadata_in(log.actions(version)) for version in range(start, latest + 1)):
+            require_columns(log, start, latest, latest)
 
 
 def added_since(log: Log, start: int, latest: int) -> list[str]:
