@@ -82,6 +82,8 @@ EXAMPLES = {
     "from-postgres-tables": 2,
     "from-mysql-query": 1,
     "from-jdbc": 2,
+    "new-sales": 2,
+    "changed-sales": 2,
     "to-postgres": 1,
     "to-mysql": 2,
     "from-kafka": 2,

@@ -31,6 +31,12 @@ def require_feed(log: Log, start: int, end: int) -> None:
         raise FeedVacuumedError(log, lost[0], _left(log))
 
 
+def require_recording(log: Log, version: int) -> None:
+    """See that the changes after a version will be recorded."""
+    if not _recording(metadata_at(log, version)):
+        raise _not_recorded(log, version)
+
+
 def recorded_since(log: Log, start: int) -> list[int]:
     """The versions from `start` on whose changes the table recorded."""
     first = max(start, log.readable()[0])

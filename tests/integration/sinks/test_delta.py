@@ -336,5 +336,6 @@ def test_the_metadata_of_a_commit_is_one_line_of_json(spark: SparkSession, tmp_p
         "schema",
         "user",
         "host",
+        "seen",
     ]
     assert "\n" not in info["userMetadata"]

@@ -350,7 +350,7 @@ def test_the_position_of_a_batch_is_kept_in_its_transaction(
     sink = part.load.located(Around(session=lambda: spark, vault=database.vault()))
     position = Position(source="orders topic", start={"0": 5}, end={"0": 8})
     commit = Commit(
-        run_id="20240101T000000-0123abcd", pipeline="orders", position=position, mark=Mark("deltaworks/orders", 7)
+        run_id="20240101T000000-0123abcd", pipeline="orders", position=position, mark=Mark("deltaworks/orders", 1)
     )
 
     monkeypatch.setenv("DELTAWORKS_FAILPOINTS", "in_transaction=raise")
@@ -362,8 +362,8 @@ def test_the_position_of_a_batch_is_kept_in_its_transaction(
     assert sink.write(Batch(rows=frame(spark, *THREE)), WriteMode.APPEND, commit).already_landed
 
     ((version, run, kept),) = database.rows("SELECT version, run_id, position FROM deltaworks_positions")
-    assert (version, run) == (7, "20240101T000000-0123abcd")
-    assert json.loads(kept) == {"source": "orders topic", "from": {"0": 5}, "to": {"0": 8}}
+    assert (version, run) == (1, "20240101T000000-0123abcd")
+    assert json.loads(kept).items() >= {"source": "orders topic", "from": {"0": 5}, "to": {"0": 8}}.items()
     assert database.rows("SELECT count(*) FROM t") == [(3,)]
 
 

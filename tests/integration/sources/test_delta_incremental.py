@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from deltalake import DeltaTable
-from tests.integration.increments import batches, changed, following, ids, insert, run, table
+from tests.integration.increments import batches, changed, following, ids, insert, pipeline, run, table
 from tests.integration.rows import both
 
 import deltaworks
@@ -198,6 +199,57 @@ def test_rows_that_no_longer_tell_what_is_gone_are_refused(spark: SparkSession, 
 
 
 # Gaps
+
+
+def test_a_table_that_keeps_no_feed_is_told_before_anything_lands(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
+    path = table(spark, tmp_path / "in", "(1)")
+
+    with pytest.raises(ConfigError, match="change feed"):
+        run(spark, changes(path), out, "Upsert", load={"mergeKeys": "id"})
+
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("feed", [True, False])
+def test_the_file_may_say_where_to_begin(spark: SparkSession, out: Path, tmp_path: Path, feed: bool) -> None:
+    path = table(spark, tmp_path / "in", "(1)", "(2)", feed=feed)
+    at = deltaworks.open_table(path).log.times()[2].isoformat()
+    keys: dict[str, Any] = {"load": {"mergeKeys": "id"}}
+
+    run(spark, following(path, startingVersion=2, readChangeFeed=feed), out, "Upsert", **keys)
+    run(spark, following(path, startingTimestamp=at, readChangeFeed=feed), out.with_name("by-time"), "Upsert", **keys)
+
+    assert ids(both(spark, out)) == ids(both(spark, out.with_name("by-time"))) == [2]
+
+
+def test_a_plan_of_changes_is_about_what_is_new(spark: SparkSession, feed: Path, out: Path, tmp_path: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "UPDATE it SET n = 2 WHERE id = 1")
+    file = tmp_path / "orders.json"
+    file.write_text(json.dumps(pipeline(changes(feed), out, "Upsert", **KEYS)))
+
+    plan = deltaworks.plan(file, spark=spark)
+
+    assert plan.reads.startswith("changes of Delta table")
+    assert plan.rows == 2  # as the row was, and as it became
+
+
+def test_a_range_of_changes_may_be_given_by_times(spark: SparkSession, feed: Path, out: Path) -> None:
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, out, "DELETE FROM it")
+    now = deltaworks.open_table(feed).log.times()
+    first, last = (now[version].isoformat() for version in (1, max(now)))
+
+    run(spark, changes(feed), out, "Upsert", between=(first, last), **KEYS)
+
+    assert ids(both(spark, out)) == [1, 2, 3]
+
+
+def test_new_rows_have_no_range(spark: SparkSession, feed: Path, out: Path) -> None:
+    with pytest.raises(ConfigError, match="Only a change feed has a range"):
+        run(spark, following(feed), out, between=("1", "2"))
 
 
 def test_changes_that_vacuum_took_are_told(spark: SparkSession, feed: Path, out: Path) -> None:

@@ -187,11 +187,13 @@ def test_a_file_that_is_removed_later_is_no_problem(inbox: Inbox) -> None:
     assert inbox.landed() == [1, 2]
 
 
-def test_a_file_that_comes_during_a_run_is_in_the_next_batch(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_comes_during_a_run_is_for_the_next_one(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
     inbox.put("a.json", 1)
     when(monkeypatch, "before_commit", lambda: inbox.put("b.json", 2))
 
-    assert inbox.run().load.batches == 2
+    assert inbox.run().load.batches == 1
+    assert inbox.landed() == [1]
+    inbox.run()
     assert inbox.landed() == [1, 2]
 
 

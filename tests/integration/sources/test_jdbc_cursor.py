@@ -112,8 +112,10 @@ def test_a_row_that_comes_while_a_batch_is_on_its_way_belongs_to_the_next(
     meanwhile(monkeypatch, "before_batch", lambda: reader.add(3, at=2))
 
     reader.run()
+    first = reader.ids()
+    reader.run()
 
-    assert reader.ids() == [1, 2, 3]
+    assert (first, reader.ids()) == ([1, 2], [1, 2, 3])
     assert [each.ours.position.end["value"] for each in batches(reader.out) if each.ours and each.ours.position] == [
         "2",
         "2",
@@ -238,7 +240,7 @@ def test_so_many_rows_at_one_value_that_no_position_can_hold_them_are_refused(
 ) -> None:
     most = cursor.MOST_TIES + 1
     on_postgres.database.run(f"INSERT INTO sent SELECT g, 7, 0 FROM generate_series(1, {most}) g")
-    with pytest.raises(TooManyTiesError, match="Upsert") as told:
+    with pytest.raises(TooManyTiesError, match="more than 10,000 rows with at 7") as told:
         on_postgres.run()
 
     assert "Upsert" in told.value.hint
@@ -293,7 +295,7 @@ KINDS = {
     "decimal(38,10)": "-1.5 | 0.0000000001 | 9999999999999999999999999999.9999999998",
     "date": "'1000-01-01' | '1969-12-31' | '2024-02-29' | '9999-12-31'",
     "timestamp(6)": "'1970-01-02 00:00:00.000001' | '2024-01-31 02:30:00' | '2024-01-31 02:30:00.000001'",
-    "varchar(99)": "'' | 'NaN' | 'it''s 100% ?' | 'ÿ😀 {fn} -- '",
+    "varchar(99)": "'' | 'it''s 100% ?' | 'nan' | 'ÿ😀 {fn} -- '",
 }
 OWN = {
     "PostgreSQL": {
@@ -319,7 +321,7 @@ def _kinds() -> Iterator[Any]:
             yield pytest.param(database, kind, values.split(" | "), id=f"{database} {kind}")
 
 
-@pytest.mark.parametrize(("database", "kind", "values"), _kinds(), indirect=["database"])
+@pytest.mark.parametrize(("database", "kind", "values"), list(_kinds()), indirect=["database"])
 def test_every_kind_of_cursor_reads_on_from_each_of_its_values(reader: Reader, kind: str, values: list[str]) -> None:
     reader.database.run("DROP TABLE sent", f"CREATE TABLE sent (id INT PRIMARY KEY, at {kind} NOT NULL, part INT)")
     for number, value in enumerate([*values, values[-1]], 1):

@@ -410,6 +410,14 @@ def test_a_join_needs_no_other_row_of_its_batch() -> None:
     assert config(pipeline(extract=NEW, inputs=inputs, transform=[join])).transform[0].uses == ("more",)
 
 
+@pytest.mark.parametrize("name", ["versionAsOf", "endingVersion"])
+def test_what_is_new_has_no_end(name: str) -> None:
+    extract = {**NEW, "connectionParams": {"path": "in", "readChangeFeed": True, name: 3}}
+    [(message, _)] = problems(pipeline(extract=extract))
+
+    assert message.endswith(f"{name} does not go with incremental.")
+
+
 def test_an_input_is_read_whole() -> None:
     [(said, told)] = problems(pipeline(inputs={"more": NEW}))
 

@@ -130,7 +130,7 @@ class Cursor:
 
     def _ordered(self, value: str | None) -> str | None:
         """Refuse a value behind which nothing can come."""
-        endless = value is not None and value.lower().lstrip("-") in {"nan", "infinity"}
+        endless = value is not None and self.kind != "text" and value.lower().lstrip("-") in {"nan", "infinity"}
         if value is not None and (endless or (self.kind == "number" and not _NUMBER.fullmatch(value))):
             raise RefusedError(
                 f"A row has {value} in {self.reading.name!r}, behind which nothing can come.",

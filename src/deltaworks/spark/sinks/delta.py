@@ -140,11 +140,6 @@ class DeltaSink(Sink):
         return keyed_mark(self.target(), pipeline, key, again=again)
 
     @property
-    def keeps_positions(self) -> bool:
-        """A Delta commit can carry one."""
-        return True
-
-    @property
     def has_folder(self) -> bool:
         """A table is one."""
         return True

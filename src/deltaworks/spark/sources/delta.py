@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from deltaworks.errors import ConfigError
-from deltaworks.lake.feed import require_feed
+from deltaworks.lake.feed import require_feed, require_recording
 from deltaworks.lake.feed_columns import require_columns
 from deltaworks.lake.log import Log
 from deltaworks.lake.model import Flag, Location, Whole, as_problem, problem
@@ -213,7 +213,7 @@ class DeltaSource(Streamed, Source):
             return DeltaPosition(self.starting_version).to_dict()
         version = table_of(log).version
         if self.read_change_feed:
-            require_feed(log, version, version)  # what follows is to be recorded
+            require_recording(log, version)
         return DeltaPosition(version, snapshot=True).to_dict()
 
     def end(self) -> Any:
