@@ -122,7 +122,7 @@ def test_a_run_that_is_stopped_keeps_what_had_landed_and_a_second_ctrl_c_ends_on
     for number in (1, 2, 3):
         add(pipeline, number)
     one_by_one = ("--set", "extract.incremental={maxFilesPerBatch: 1}")
-    stopped = started("run", "orders.json", *one_by_one, cwd=pipeline, DELTAWORKS_FAILPOINTS="after_batch=sleep:60")
+    stopped = started("run", "orders.json", *one_by_one, cwd=pipeline, DELTAWORKS_FAILPOINTS="after_batch=sleep:15")
     with ended(stopped):
         wait_for(pipeline, [1], stopped)
         stopped.send_signal(signal.SIGTERM)
