@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 
 MOST_CUTS = 200
 ALL = -1  # records of a partition
+SLOWLY = {
+    "type": "filter",
+    "parameters": {"condition": "coalesce(java_method('java.lang.Thread', 'sleep', CAST(20 AS BIGINT)), '') <> 'x'"},
+}
 
 
 @over("connections cut", sources=("postgres",))
 def test_a_database_that_cuts_connections_while_they_read_costs_no_row(case: Case, fault: str) -> None:
     assert isinstance(case.stream, DatabaseStream)
     case.begun()
+    extract = case.stream.extract
+    few_at_a_time = {**extract["connectionParams"], "fetchSize": 2}
+    case.parts = {"extract": {**extract, "connectionParams": few_at_a_time}, "transform": [SLOWLY]}
     done = threading.Event()
     cutting = threading.Thread(target=_cut, args=(case.stream.database, done))
     cutting.start()
@@ -109,11 +116,11 @@ def test_a_broker_that_is_silent_for_a_while_costs_no_record(case: Case, whole_r
     server = kafka_server(whole_run, "fragile-kafka")
     case.stream.topic = new_topic(server)
     case.begun()
-    os.kill(server.keeper, signal.SIGSTOP)
+    os.killpg(server.keeper, signal.SIGSTOP)
     try:
         case.fails("Kafka")
     finally:
-        os.kill(server.keeper, signal.SIGCONT)
+        os.killpg(server.keeper, signal.SIGCONT)
 
     case.more()
     case.run()
