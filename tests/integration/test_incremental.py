@@ -406,23 +406,63 @@ def test_the_plan_says_that_a_batch_replaces_partitions(spark: SparkSession, out
     assert any("whole partitions" in note for note in (*plan.notes, *plan.write.notes))
 
 
+SMALL: dict[str, Any] = {"expect": [{"name": "small", "check": "id < 10", "onFailure": "setAside"}]}
+
+
+def set_aside(spark: SparkSession, out: Path) -> set[tuple[str, str, int]]:
+    """The rows beside the table, each there once."""
+    found = [(row["row"], row["run"], row["batch"]) for row in both(spark, out.with_name("out_aside"))]
+    assert len({row for row, _, _ in found}) == len(found)
+    return set(found)
+
+
 def test_rows_of_a_batch_are_set_aside_once_however_often_it_is_tried(
     spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules: dict[str, Any] = {"expect": [{"name": "small", "check": "id < 10", "onFailure": "setAside"}]}
-    run(spark, following(source), out, **rules)
+    run(spark, following(source), out, **SMALL)
     insert(spark, source, "(3), (30)")
     with broken_off(monkeypatch, "after_aside"):
-        run(spark, following(source), out, **rules)
+        run(spark, following(source), out, **SMALL)
     insert(spark, source, "(4), (40)")
 
-    result = run(spark, following(source), out, **rules)
+    result = run(spark, following(source), out, **SMALL)
 
-    aside = both(spark, out.with_name("out_aside"))
     assert ids(both(spark, out)) == [1, 2, 3, 4]
-    assert sorted(row["row"] for row in aside) == ['{"id":30}', '{"id":40}']
-    assert {(row["run"], row["batch"]) for row in aside} == {(result.run_id, 2)}
+    assert set_aside(spark, out) == {(f'{{"id":{at}}}', result.run_id, 2) for at in (30, 40)}
     assert result.load.rows_set_aside == 2
+
+
+def test_what_a_run_left_aside_is_removed_although_the_one_that_landed_was_broken_off_too(
+    spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(spark, following(source), out, **SMALL)
+    insert(spark, source, "(3), (30)")
+    for step in ("after_aside", "after_commit"):
+        with broken_off(monkeypatch, step):
+            run(spark, following(source), out, **SMALL)
+
+    run(spark, following(source), out, **SMALL)
+
+    ((row, _, batch),) = set_aside(spark, out)
+    assert (row, batch) == ('{"id":30}', 2)
+
+
+@pytest.mark.parametrize("step", [None, "after_commit"])
+def test_a_full_refresh_sets_rows_aside_in_the_place_of_those_from_before(
+    spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch, step: str | None
+) -> None:
+    insert(spark, source, "(3), (30)")
+    run(spark, following(source), out, **SMALL)
+    if step is None:
+        run(spark, following(source), out, full_refresh=True, **SMALL)
+    else:
+        with broken_off(monkeypatch, step):
+            run(spark, following(source), out, full_refresh=True, **SMALL)
+
+    run(spark, following(source), out, **SMALL)
+
+    ((row, _, batch),) = set_aside(spark, out)
+    assert (row, batch) == ('{"id":30}', 2)
 
 
 def test_the_other_side_of_a_join_is_read_anew_for_each_batch_and_its_version_kept(

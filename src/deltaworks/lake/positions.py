@@ -63,6 +63,11 @@ class Reached:
         """Who got there, as people read it."""
         return who(self.run_id, self.user, self.host)
 
+    @property
+    def anew(self) -> bool:
+        """Whether it was all there is, in the place of all that had landed before."""
+        return self.position.start is None and self.why is None
+
 
 def reached(log: Log, table: Table | None, pipeline: str) -> Reached | None:
     """Where the pipeline's last batch ended; none where it has never landed one here.

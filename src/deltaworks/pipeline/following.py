@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.lake.positions import Reached
     from deltaworks.pipeline.config import PipelineConfig
     from deltaworks.pipeline.prepared import Prepared
     from deltaworks.spark.sources.incremental import Delivered
@@ -60,6 +61,7 @@ class Work:
 
     run_id: str
     session: Callable[[], SparkSession]  # ready to write to the target
+    begun: Callable[[Reached], None]  # before the first batch, with what the last one says
     write: Callable[[Prepared, Commit, bool], LoadResult]
     landed: Callable[[LoadResult], None]
     waiting: Callable[[DeltaworksError], None]
@@ -102,7 +104,10 @@ class Following:
 
     def _start(self, *, refresh: bool = False) -> Start:
         with explained("extract"):
-            return start_of(self._config, refresh=refresh)
+            start = start_of(self._config, refresh=refresh)
+        if start.reached is not None:
+            self._work.begun(start.reached)
+        return start
 
     def _follow(self, chain: Chain) -> Chain:
         """Go on until it should end; what is away for a while is waited for, and then the target is asked again."""

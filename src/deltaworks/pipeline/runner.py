@@ -21,7 +21,7 @@ from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.record import RunRecord, Status, new_run_id, now
 from deltaworks.runs.result import LoadResult, RunResult, Standing, StepResult
-from deltaworks.spark.aside import tidy
+from deltaworks.spark.aside import Last, tidy_batches, tidy_key
 from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
 from deltaworks.spark.safety import require_safe
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from deltaworks.lake.commit import Commit
+    from deltaworks.lake.positions import Reached
     from deltaworks.lake.proofs import Proofs
     from deltaworks.pipeline.around import Around
     from deltaworks.pipeline.config import PipelineConfig
@@ -117,7 +118,7 @@ class _Running:
         )
         result = landed or self._written(config, commit, log)
         failpoints.reach("after_landing")
-        return self._tidied(config, commit, result) if config.sets_aside else result
+        return self._tidied(config, commit, result)
 
     def _followed(
         self, config: PipelineConfig, pace: Pace, log: logging.LoggerAdapter[logging.Logger]
@@ -135,7 +136,7 @@ class _Running:
                 self._save(replace(self.record, plan=self.run.redactor.value(ready.plan.to_dict())))
             with self._stage(f"batch {commit.batch}", log, ready.plan.reads), watched(spark(), self.run.on_tasks):
                 result = ready.write(commit, refresh=refresh)
-            return self._tidied(config, commit, result) if config.sets_aside else result
+            return self._tidied(config, commit, result, refresh=refresh)
 
         spark = cache(session)
         self._announce("extract")
@@ -145,7 +146,14 @@ class _Running:
             self._announce("waiting", said)
             log.warning("waiting: %s", said)
 
-        work = Work(run_id=self.record.run_id, session=spark, write=write, landed=self._noted, waiting=waiting)
+        def begun(found: Reached) -> None:
+            if config.sets_aside:  # a run that was killed right behind its commit has not come to this
+                last = Last(found.batch, found.run_id, whole=found.anew)
+                tidy_batches(config.load, config.pipeline_id, last, session=spark)
+
+        work = Work(
+            run_id=self.record.run_id, session=spark, begun=begun, write=write, landed=self._noted, waiting=waiting
+        )
         return Following(config, pace, work).run()
 
     def _noted(self, result: LoadResult) -> None:
@@ -153,15 +161,29 @@ class _Running:
         if time.monotonic() - self._saved > NOTED_EVERY:
             self._save(self.record.landed(result))
 
-    def _tidied(self, config: PipelineConfig, commit: Commit, result: LoadResult) -> LoadResult:
+    def _tidied(
+        self, config: PipelineConfig, commit: Commit, result: LoadResult, *, refresh: bool = False
+    ) -> LoadResult:
         """See that beside the target there is just what belongs to the load; the rows have landed, whatever happens."""
         winner = result.landed_by if result.already_landed else commit.run_id
+        if winner is None or not config.sets_aside:
+            return result
         try:
-            tidy(config.load, commit, winner, lambda: self._granted(config))
+            self._tidy(config, commit, winner, refresh=refresh)
         except DeltaworksError as error:
             note = f"rows that an earlier try had set aside are still there: {error}"
             return replace(result, notes=(*result.notes, note))
         return result
+
+    def _tidy(self, config: PipelineConfig, commit: Commit, winner: str, *, refresh: bool) -> None:
+        def session() -> SparkSession:
+            return self._granted(config)
+
+        if commit.batch is not None:
+            last = Last(commit.batch, winner, whole=refresh)
+            tidy_batches(config.load, config.pipeline_id, last, session=session)
+        elif commit.mark is not None:
+            tidy_key(config.load, commit.mark, winner, session=session)
 
     def _granted(self, config: PipelineConfig) -> SparkSession:
         spark = self.run.around.session()

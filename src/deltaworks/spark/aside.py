@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deltaworks.errors import ConflictError
 from deltaworks.lake.commit import aside_app_id
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from deltaworks.lake.commit import Commit
+    from deltaworks.lake.commit import Commit, Mark
     from deltaworks.lake.expectation import Expectation
     from deltaworks.lake.table import Table
     from deltaworks.spark.sinks import Sink
+
+    Session = Callable[[], SparkSession]  # for the one who needs it
 
 
 MOST_TRIES = 10
@@ -53,30 +55,35 @@ def set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Co
     )
 
 
-def tidy(sink: Sink, commit: Commit, landed_by: str | None, session: Callable[[], SparkSession]) -> None:
-    """Once a key or a batch has landed: remove what tries of it that did not land had set aside."""
-    beside = sink.aside()
-    table = beside.target()
-    if table is None or commit.mark is None or landed_by is None:
-        return
-    others = _others(table, commit, landed_by)
-    if others and table.scan(["run"], others).read_all().num_rows:
+def tidy_key(sink: Sink, mark: Mark, landed_by: str, *, session: Session) -> None:
+    """Once a key has landed: remove what tries of it that did not land had set aside."""
+    table = sink.aside().target()
+    runs = [run for run in _tries(table, aside_app_id(mark)) if run != landed_by] if table else []
+    if table and runs:
+        _remove(table, f"run IN ({', '.join(map(literal, runs))})", session)
+
+
+def tidy_batches(sink: Sink, pipeline: str, last: Last, *, session: Session) -> None:
+    """The same once a batch has landed, or a move of the position that took its number."""
+    table = sink.aside().target()
+    if table and any(column.name == BATCH for column in table.columns):
+        others = f"pipeline = {literal(pipeline)} AND run <> {literal(last.landed_by)}"
+        _remove(table, f"{others} AND {BATCH} {'<=' if last.whole else '='} {last.batch}", session)
+
+
+class Last(NamedTuple):
+    """The batch that landed last, and by which run."""
+
+    batch: int
+    landed_by: str
+    whole: bool  # it was all there is, so that what those before it had set aside is set aside anew
+
+
+def _remove(table: Table, rows: str, session: Session) -> None:
+    if table.scan(["run"], rows).read_all().num_rows:
         # Not a load: nobody may take this commit for one that landed.
         with explained("aside"):
-            session().sql(f"DELETE FROM {path_name(table.uri)} WHERE {others}")
-
-
-def _others(table: Table, commit: Commit, landed_by: str) -> str | None:
-    """What tells the rows of other tries; none where there are none."""
-    assert commit.mark is not None
-    if commit.batch is not None:
-        return (
-            f"pipeline = {literal(commit.pipeline or '')} AND batch = {commit.batch} AND run <> {literal(landed_by)}"
-            if any(column.name == BATCH for column in table.columns)
-            else None
-        )
-    runs = ", ".join(literal(run) for run in _tries(table, aside_app_id(commit.mark)) if run != landed_by)
-    return f"run IN ({runs})" if runs else None
+            session().sql(f"DELETE FROM {path_name(table.uri)} WHERE {rows}")
 
 
 def _tries(table: Table, app_id: str) -> Iterator[str]:
