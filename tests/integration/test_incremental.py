@@ -12,7 +12,7 @@ from deltalake import write_deltalake
 
 import deltaworks
 from deltaworks.errors import ConfigError, RefusedError
-from deltaworks.lake.positions import PositionLostError, RecreatedError, TakenBackError
+from deltaworks.lake.positions import PositionLostError, RecreatedError, ReplacedError, TakenBackError
 from deltaworks.pipeline.incremental import OtherSourceError, RenamedError, TakenOverError
 from tests.integration.increments import (
     batches,
@@ -248,6 +248,69 @@ def test_a_table_that_was_replaced_is_refused(spark: SparkSession, source: Path,
         run(spark, following(source), out)
 
 
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_a_table_that_is_dropped_or_replaced_while_a_batch_is_on_its_way_gets_nothing_of_it(
+    spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch, made_anew: bool
+) -> None:
+    run(spark, following(source), out)
+    insert(spark, source, "(3)")
+
+    def act() -> None:
+        if made_anew:
+            changed(spark, out, f"REPLACE TABLE it (id INT) USING delta LOCATION '{out}'")
+        else:
+            shutil.rmtree(out)
+
+    meanwhile(monkeypatch, "before_batch", act)
+    with pytest.raises(RecreatedError, match="dropped, replaced or made anew"):
+        run(spark, following(source), out)
+
+    assert not out.exists() or stored(out) == []
+    run(spark, following(source), out, full_refresh=True)
+    assert ids(both(spark, out)) == [1, 2, 3]
+
+
+def test_a_table_that_is_replaced_in_the_moment_before_a_commit_is_told_by_the_next_run(
+    spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(spark, following(source), out)
+    insert(spark, source, "(3)")
+    replace = f"REPLACE TABLE it (id INT) USING delta LOCATION '{out}'"
+    meanwhile(monkeypatch, "before_commit", lambda: changed(spark, out, replace))
+    run(spark, following(source), out)
+
+    with pytest.raises(RecreatedError, match="had landed batch 2"):
+        run(spark, following(source), out)
+
+
+def test_of_two_pipelines_into_one_table_a_full_refresh_of_one_is_told_to_the_other(
+    spark: SparkSession, source: Path, out: Path, tmp_path: Path
+) -> None:
+    other = table(spark, tmp_path / "more", "(7)")
+    run(spark, following(source), out)
+    run(spark, following(other), out, pipelineId="more")
+    run(spark, following(other), out, pipelineId="more", full_refresh=True)
+    insert(spark, source, "(3)")
+
+    with pytest.raises(ReplacedError, match="up to batch 1 were replaced by a full refresh of another pipeline: more"):
+        run(spark, following(source), out)
+
+    assert ids(both(spark, out)) == [7]
+
+
+def test_a_full_refresh_takes_the_place_of_what_landed_while_it_began_too(
+    spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(spark, following(source), out)
+    insert(spark, source, "(3)")
+    meanwhile(monkeypatch, "before_decision", lambda: run(spark, following(source), out))
+
+    run(spark, following(source), out, full_refresh=True)
+
+    assert ids(both(spark, out)) == [1, 2, 3]
+    assert [mark.version for each in batches(out) for mark in each.marks] == [1, 2, 3]
+
+
 def test_a_table_that_forgets_marks_is_refused(spark: SparkSession, source: Path, out: Path) -> None:
     run(spark, following(source), out)
     changed(spark, out, "ALTER TABLE it SET TBLPROPERTIES (delta.setTransactionRetentionDuration = 'interval 1 day')")
@@ -437,7 +500,7 @@ def test_what_a_run_left_aside_is_removed_although_the_one_that_landed_was_broke
 ) -> None:
     run(spark, following(source), out, **SMALL)
     insert(spark, source, "(3), (30)")
-    for step in ("after_aside", "after_commit"):
+    for step in ("after_aside", "after_landing"):
         with broken_off(monkeypatch, step):
             run(spark, following(source), out, **SMALL)
 
@@ -447,7 +510,7 @@ def test_what_a_run_left_aside_is_removed_although_the_one_that_landed_was_broke
     assert (row, batch) == ('{"id":30}', 2)
 
 
-@pytest.mark.parametrize("step", [None, "after_commit"])
+@pytest.mark.parametrize("step", [None, "after_landing"])
 def test_a_full_refresh_sets_rows_aside_in_the_place_of_those_from_before(
     spark: SparkSession, source: Path, out: Path, monkeypatch: pytest.MonkeyPatch, step: str | None
 ) -> None:

@@ -43,17 +43,25 @@ def test_rows_that_a_restore_took_back_land_again_once_the_position_is_rewound(
     case.judge(f"RESTORE {fault}")
 
 
-@over("dropped", "replaced")
-def test_a_table_that_was_made_anew_is_refused_and_loaded_anew(case: Case, fault: str) -> None:
+@over("dropped", "replaced", thorough=("dropped during a run", "replaced during a run"))
+def test_a_table_that_was_made_anew_is_refused_and_loaded_anew(
+    case: Case, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case.more()
     case.run()
     case.more()
-    if fault == "dropped":
-        shutil.rmtree(case.folder / "out" / "_delta_log")
-    else:
-        parts = "PARTITIONED BY (batch) " if case.mode == "Overwrite" else ""
-        do(case, f"REPLACE TABLE it USING delta {parts}LOCATION '{case.target}' AS SELECT * FROM it LIMIT 0")
 
+    def make_anew() -> None:
+        if fault.startswith("dropped"):
+            shutil.rmtree(case.folder / "out" / "_delta_log")
+        else:
+            parts = "PARTITIONED BY (batch) " if case.mode == "Overwrite" else ""
+            do(case, f"REPLACE TABLE it USING delta {parts}LOCATION '{case.target}' AS SELECT * FROM it LIMIT 0")
+
+    if fault.endswith("during a run"):
+        meanwhile(monkeypatch, "before_batch", make_anew)
+    else:
+        make_anew()
     case.fails("--full-refresh")
     case.run(full_refresh=True)
     case.more()

@@ -58,19 +58,23 @@ def deliver(
     pipeline: str = "orders",
     source: str = "shop",
     seen: int | None = None,
+    table: str | None = None,
+    anew: bool = False,
     rows: pa.Table = ROWS,
 ) -> int:
     """Land a batch of an incremental pipeline, which ends at ten times its number, by the way a run does it."""
-    there = DeltaTable.is_deltatable(str(path))
-    known = DeltaTable(path).version() if there else -1
+    there = DeltaTable(path) if DeltaTable.is_deltatable(str(path)) else None
+    known = there.version() if there else -1
+    same = str(there.metadata().id) if there and not anew else None
     commit = Commit(
         run_id=run,
         pipeline=pipeline,
         batch=batch,
-        position=Position(source=source, start=10 * (batch - 1), end=10 * batch),
+        position=Position(source=source, start=None if anew else 10 * (batch - 1), end=10 * batch),
         user="ann",
         host="shop",
         seen=known if seen is None else seen,
+        table=table or same,
     )
     mark = Transaction(incremental_app_id(pipeline), batch)
     properties = CommitProperties(custom_metadata={"userMetadata": commit.to_json()}, app_transactions=[mark])

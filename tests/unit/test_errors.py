@@ -30,6 +30,7 @@ from deltaworks.lake.feed import FeedVacuumedError, NoFeedError, NothingBetweenE
 from deltaworks.lake.feed_columns import ColumnsChangedError
 from deltaworks.lake.file_lists import ListLostError
 from deltaworks.lake.globs import NoPatternError
+from deltaworks.lake.keyed import KeyGoneError
 from deltaworks.lake.log import DamagedLogError, Log
 from deltaworks.lake.moves import OvertakenError
 from deltaworks.lake.positions import (
@@ -38,6 +39,7 @@ from deltaworks.lake.positions import (
     PositionLostError,
     Reached,
     RecreatedError,
+    ReplacedError,
     RowsGoneError,
     TakenBackError,
 )
@@ -142,7 +144,9 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         OtherSourceError("orders", REACHED, "delta:2"),
         RenamedError("lake/orders", "orders", "old-orders"),
         TakenBackError("lake/orders", "orders", REACHED),
-        RecreatedError("lake/orders", "orders", REACHED),
+        RecreatedError("lake/orders", "orders", 3),
+        ReplacedError("lake/orders", "orders", REACHED, "returns, version 7"),
+        KeyGoneError("monday", "as version 3, but the table was replaced since"),
         PositionLostError("lake/orders", "orders", 7),
         OffsetsGoneError("Offset 7 is gone"),
         GapError("lake/orders", "version 7 is gone"),

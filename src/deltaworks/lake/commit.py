@@ -78,6 +78,7 @@ class Commit:
     inputs: Mapping[str, str] = field(default_factory=dict)  # what was read of the other inputs, by name
     why: str | None = None  # for a commit that only moves a position: who asked for it says
     adopts: str | None = None  # the pipeline whose place this one takes
+    table: str | None = None  # the identity of the table on which a batch was decided; none where it may be any
     mark: Mark | None = None  # travels as the txn action, not in the metadata
     seen: int = -1  # the table's version when this was decided; what we look for lies after it, and a RESTORE too
 
@@ -91,6 +92,11 @@ class Commit:
         """Who makes it, as people read it."""
         return who(self.run_id, self.user, self.host)
 
+    @property
+    def anew(self) -> bool:
+        """Whether it is all there is, in the place of all that had landed before."""
+        return self.position is not None and self.position.start is None and self.why is None
+
     def again(self) -> Commit:
         """The same commit, tried once more."""
         return replace(self, attempt=self.attempt + 1)
@@ -102,10 +108,10 @@ class Commit:
         """
         seen = table.version if table else -1
         if self.mark is None:
-            return replace(self, seen=seen, attempt=1)
+            return replace(self, seen=seen, attempt=1, table=None)
         app_id = aside_app_id(self.mark)
         tries = (table.mark(app_id) or 0) if table else 0
-        return replace(self, mark=Mark(app_id, tries + 1), seen=seen, attempt=1)
+        return replace(self, mark=Mark(app_id, tries + 1), seen=seen, attempt=1, table=None)
 
     def to_json(self) -> str:
         """Spell it as one line, the same from every engine."""
@@ -125,6 +131,7 @@ class Commit:
         fields |= {"inputs": dict(self.inputs)} if self.inputs else {}
         fields |= {"why": self.why} if self.why else {}
         fields |= {"adopts": self.adopts} if self.adopts else {}
+        fields |= {"table": self.table} if self.table else {}
         return json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -146,6 +153,7 @@ def parsed(metadata: str | None) -> Commit | None:
         inputs=fields.get("inputs") or {},
         why=fields.get("why"),
         adopts=fields.get("adopts"),
+        table=fields.get("table"),
         seen=fields.get("seen", -1),
     )
 

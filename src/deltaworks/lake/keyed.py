@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deltaworks.errors import RefusedError
 from deltaworks.lake.commit import Mark, keyed_app_id
+from deltaworks.lake.metadata import metadata_at
 from deltaworks.lake.restores import still_there
 from deltaworks.lake.retention import require_marks_kept
 
@@ -45,10 +46,16 @@ def _landed_key(table: Table, mark: Mark, key: str) -> LandedKey:
     commit = next((found for found in table.history() if found.holds(mark)), None)
     # A commit that log clean-up removed was older than all that are left.
     version = commit.version if commit else table.log.versions()[0] - 1
+    where = f"as version {version}" if commit else "before the log begins"
     if not still_there(table, version):
-        where = f"as version {version}" if commit else "before the log begins"
-        raise RefusedError(
-            f"Key {key!r} landed {where}, but a RESTORE has taken that version back.",
-            hint="Run with --again to land it once more.",
-        )
+        raise KeyGoneError(key, f"{where}, but a RESTORE has taken that version back")
+    if commit and metadata_at(table.log, version).id != table.id:
+        raise KeyGoneError(key, f"{where}, but the table was replaced since")
     return LandedKey(commit.version, commit.ours.run_id if commit.ours else None) if commit else LandedKey(None, None)
+
+
+class KeyGoneError(RefusedError):
+    """A key has landed, and its rows are gone."""
+
+    def __init__(self, key: str, where: str) -> None:
+        super().__init__(f"Key {key!r} landed {where}.", hint="Run with --again to land it once more.")

@@ -39,6 +39,7 @@ class Reached:
     user: str | None = None
     host: str | None = None
     table_id: str = ""  # the identity that the table had
+    decided_on: str | None = None  # the identity it had when the batch was decided, where that matters
     why: str | None = None  # where somebody moved it: what they said
     adopted_by: str | None = None  # the pipeline that goes on in its place
 
@@ -55,6 +56,7 @@ class Reached:
             user=commit.user,
             host=commit.host,
             table_id=table_id,
+            decided_on=commit.table,
             why=commit.why,
         )
 
@@ -79,8 +81,8 @@ def reached(log: Log, table: Table | None, pipeline: str) -> Reached | None:
     mark, found = _marked(log, table, pipeline)
     if found is None:
         return None
-    if table is None or mark is None or found.table_id != table.id:
-        raise RecreatedError(log.uri, pipeline, found)
+    if table is None or mark is None or found.table_id != table.id or found.decided_on not in (None, table.id):
+        raise RecreatedError(log.uri, pipeline, found.batch)
     if found.adopted_by is not None:
         raise GivenUpError(log.uri, pipeline, found)
     _require_rows_kept(table, pipeline, found)
@@ -136,13 +138,17 @@ def of_commit(log: Log, commit: LoggedCommit, pipeline: str, table_id: str | Non
 def at_version(table: Table, pipeline: str, version: int) -> Reached | None:
     """How far the rows went that the table had at a version; none where the pipeline had not begun.
 
-    A RESTORE leaves the mark where it was, so that the rows are followed and not the mark.
+    A RESTORE leaves the mark where it was, so that the rows are followed and not the mark. So does another
+    pipeline's full refresh: what had landed before it is not among the rows.
     """
     first = table.log.versions()[0]
     if not first <= version <= table.version:
         raise VersionNotFoundError(table.uri, version, range(first, table.version + 1))
     names = _names(table, pipeline)
-    then = (of_commit(table.log, found, names(found.version)) for found in standing(table.log, version))
+    rows = list(
+        takewhile(lambda commit: not _anew_by_another(commit, names(commit.version)), standing(table.log, version))
+    )
+    then = (of_commit(table.log, found, names(found.version)) for found in rows)
     found = next(filter(None, then), None)
     if found is None and first > 0:
         raise PastGoneError(table.uri, pipeline, version, first)
@@ -160,9 +166,12 @@ def _names(table: Table, pipeline: str) -> Callable[[int], str]:
     return lambda version: names[min(last for last in names if last >= version)]
 
 
-def require_standing(table: Table, found: Reached, asked: int) -> None:
-    """Refuse to go on behind rows that a RESTORE has taken back: nobody would load them again."""
+def require_standing(table: Table, pipeline: str, found: Reached, asked: int) -> None:
+    """Refuse to go on behind rows that were taken away since: nobody would load them again."""
     assert found.version is not None
+    if found.table_id != table.id:
+        raise RecreatedError(table.uri, pipeline, found.batch)
+    _require_not_replaced(table, pipeline, found, found.version)
     if not still_there(table, found.version):
         raise RowsGoneError(table.uri, asked, table.version)
 
@@ -224,12 +233,25 @@ def _require_rows_kept(table: Table, pipeline: str, found: Reached) -> None:
         return  # nothing has happened since, nor in between
     if not still_there(table, version) or any(_restores(table, found.seen, version)):
         raise TakenBackError(table.uri, pipeline, found)
+    _require_not_replaced(table, pipeline, found, found.seen)
 
 
 def _restores(table: Table, after: int, before: int) -> Iterator[LoggedCommit]:
     """The times the table was taken back between two versions."""
     between = takewhile(lambda commit: commit.version > after, table.log.back(before - 1))
     return (commit for commit in between if commit.operation == "RESTORE")
+
+
+def _require_not_replaced(table: Table, pipeline: str, found: Reached, since: int) -> None:
+    """Refuse where another pipeline's full refresh has put its own rows in the place of all."""
+    later = takewhile(lambda commit: commit.version > since, standing(table.log, table.version))
+    other = next((commit for commit in later if _anew_by_another(commit, pipeline)), None)
+    if other is not None and other.ours is not None:
+        raise ReplacedError(table.uri, pipeline, found, f"{other.ours.pipeline}, version {other.version}")
+
+
+def _anew_by_another(commit: LoggedCommit, pipeline: str) -> bool:
+    return commit.ours is not None and commit.ours.anew and commit.ours.pipeline != pipeline
 
 
 class TakenBackError(RefusedError):
@@ -244,12 +266,24 @@ class TakenBackError(RefusedError):
         )
 
 
+class ReplacedError(RefusedError):
+    """Another pipeline has put all its rows in the place of those that this one had landed."""
+
+    def __init__(self, uri: str, pipeline: str, found: Reached, by: str) -> None:
+        super().__init__(
+            f"The rows that pipeline {pipeline!r} had landed in {uri} up to batch {found.batch} were replaced by a "
+            f"full refresh of another pipeline: {by}.",
+            hint="If that one loads them now, run only that. Load them again with `deltaworks state set FILE "
+            "--position null`; or go on without them: `deltaworks state keep FILE`.",
+        )
+
+
 class RecreatedError(RefusedError):
     """The table is another one than the pipeline wrote into."""
 
-    def __init__(self, uri: str, pipeline: str, found: Reached) -> None:
+    def __init__(self, uri: str, pipeline: str, batch: int) -> None:
         super().__init__(
-            f"{uri} is not the table any more into which pipeline {pipeline!r} had landed batch {found.batch}: it was "
+            f"{uri} is not the table any more into which pipeline {pipeline!r} had landed batch {batch}: it was "
             "dropped, replaced or made anew.",
             hint="Load everything again with `deltaworks run FILE --full-refresh`; or, once there is a table again, "
             "go on from the position without the rows that are gone: `deltaworks state keep FILE`.",

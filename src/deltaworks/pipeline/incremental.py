@@ -64,10 +64,12 @@ class Chain:
 
     def commit(self, end: Any, inputs: Mapping[str, str], *, refresh: bool = False) -> Commit:
         """Decide the commit of the next batch; refuses where another run has moved the position meanwhile."""
-        seen = self._seen()
+        failpoints.reach("before_decision")
+        table = self._sink.target()
         if not refresh:
             self._require_ours()
-        number = self.batch + 1
+        # A refresh takes the place of whatever has landed meanwhile, too.
+        number = (self._sink.last_batch(self._pipeline) if refresh else self.batch) + 1
         start = None if refresh else self.position
         return Commit(
             run_id=self._run_id,
@@ -78,7 +80,8 @@ class Chain:
             host=Process.current().host,
             inputs=inputs,
             mark=Mark(incremental_app_id(self._pipeline), number),
-            seen=seen,
+            seen=table.version if table else -1,
+            table=table.id if table and not refresh else None,
         )
 
     def landed(self, commit: Commit, result: LoadResult) -> LoadResult:
@@ -90,10 +93,6 @@ class Chain:
         assert commit.position is not None
         self.position, self.batch = commit.position.end, self._reached.batch
         return replace(result, batches=1)
-
-    def _seen(self) -> int:
-        table = self._sink.target()
-        return table.version if table else -1
 
     def _require_ours(self) -> None:
         """See that the position is where this run left it: nothing else may have landed in between."""

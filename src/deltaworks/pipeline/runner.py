@@ -117,7 +117,6 @@ class _Running:
             config.load, run_id=self.record.run_id, pipeline=config.pipeline_id, key=asked.key, again=asked.again
         )
         result = landed or self._written(config, commit, log)
-        failpoints.reach("after_landing")
         return self._tidied(config, commit, result)
 
     def _followed(
@@ -165,6 +164,7 @@ class _Running:
         self, config: PipelineConfig, commit: Commit, result: LoadResult, *, refresh: bool = False
     ) -> LoadResult:
         """See that beside the target there is just what belongs to the load; the rows have landed, whatever happens."""
+        failpoints.reach("after_landing")
         winner = result.landed_by if result.already_landed else commit.run_id
         if winner is None or not config.sets_aside:
             return result

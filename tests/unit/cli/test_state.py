@@ -60,7 +60,7 @@ def land(folder: Path, batch: int, end: Any, *, pipeline: str = "orders", source
         run_id=f"run-{batch}",
         pipeline=pipeline,
         batch=batch,
-        position=Position(source=source or source_of(folder), end=end),
+        position=Position(source=source or source_of(folder), start={"version": 0}, end=end),
         user="ann",
         host="shop",
         seen=seen,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from tests.unit.tables import append, clean_up, commit_file, land, restore, rewrite, stamp
+from tests.unit.tables import append, by_hand, clean_up, commit_file, land, restore, rewrite, stamp
 
 from deltaworks.errors import RefusedError
 from deltaworks.lake.commit import Mark
-from deltaworks.lake.keyed import KeyedMark, LandedKey, keyed_mark
+from deltaworks.lake.keyed import KeyedMark, KeyGoneError, LandedKey, keyed_mark
 from deltaworks.lake.table import open_table
 
 if TYPE_CHECKING:
@@ -93,6 +93,18 @@ def test_a_table_that_forgets_marks_takes_no_keys(tmp_path: Path, again: bool) -
 
     assert "delta.setTransactionRetentionDuration" in caught.value.hint
     assert caught.value.exit_code == 4
+
+
+def test_a_key_of_a_table_that_was_replaced_is_refused(tmp_path: Path) -> None:
+    land(tmp_path, "monday")
+    text = commit_file(tmp_path, 0).read_text()
+    metadata = next(json.loads(line)["metaData"] for line in text.splitlines() if "metaData" in line)
+    by_hand(tmp_path, {"metaData": metadata | {"id": "another"}})
+
+    with pytest.raises(KeyGoneError, match="Key 'monday' landed as version 0, but the table was replaced") as caught:
+        mark(tmp_path)
+
+    assert "--again" in caught.value.hint
 
 
 # Keys and RESTORE

@@ -19,6 +19,7 @@ from deltaworks.lake.positions import (
     PositionLostError,
     Reached,
     RecreatedError,
+    ReplacedError,
     RowsGoneError,
     TakenBackError,
 )
@@ -451,6 +452,96 @@ def test_a_full_load_into_a_table_that_was_made_anew_is_a_new_beginning(tmp_path
     assert end(tmp_path) == 20
 
 
+@pytest.mark.parametrize("noted", [False, True])
+def test_a_table_that_was_replaced_while_a_batch_was_on_its_way_is_told(tmp_path: Path, noted: bool) -> None:
+    deliver(tmp_path, 1)
+    table = open_table(tmp_path).id
+    replaced(tmp_path)
+    deliver(tmp_path, 2, table=table, seen=0)
+    if noted:
+        remember(tmp_path)
+
+    with pytest.raises(RecreatedError, match="had landed batch 2"):
+        reached(tmp_path)
+
+
+def test_a_table_that_was_made_anew_while_a_batch_was_on_its_way_is_told(tmp_path: Path) -> None:
+    append(tmp_path)
+    deliver(tmp_path, 1)
+    table = open_table(tmp_path).id
+    remade(tmp_path)
+    deliver(tmp_path, 2, table=table, seen=1)
+
+    with pytest.raises(RecreatedError):
+        reached(tmp_path)
+
+
+def test_a_commit_of_an_earlier_version_of_this_program_does_not_say_which_table_it_was(tmp_path: Path) -> None:
+    deliver(tmp_path, 1)
+    version = deliver(tmp_path, 2)
+    text = commit_file(tmp_path, version).read_text()
+    commit_file(tmp_path, version).write_text(text.replace(f',\\"table\\":\\"{open_table(tmp_path).id}\\"', ""))
+
+    found = reached(tmp_path)
+
+    assert found is not None
+    assert (found.batch, found.decided_on) == (2, None)
+
+
+# Full refreshes of other pipelines
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_rows_that_another_pipeline_s_full_refresh_replaced_are_told(tmp_path: Path, noted: bool) -> None:
+    deliver(tmp_path, 1)
+    if noted:
+        remember(tmp_path)
+    append(tmp_path)
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    append(tmp_path)
+
+    with pytest.raises(ReplacedError, match=r"up to batch 1 were replaced by .*: returns, version 2") as caught:
+        reached(tmp_path)
+
+    assert "state keep FILE" in caught.value.hint
+    assert end(tmp_path, "returns") == 10
+
+
+def test_a_full_refresh_while_a_batch_was_on_its_way_is_told(tmp_path: Path) -> None:
+    deliver(tmp_path, 1)
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    deliver(tmp_path, 2, seen=0)
+
+    with pytest.raises(ReplacedError):
+        reached(tmp_path)
+
+
+def test_a_full_refresh_of_one_s_own_or_before_one_began_is_no_hindrance(tmp_path: Path) -> None:
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    deliver(tmp_path, 1)
+    deliver(tmp_path, 2, anew=True)
+    deliver(tmp_path, 3)
+    append(tmp_path)
+
+    assert end(tmp_path) == 30
+
+
+def test_a_full_refresh_that_a_restore_undid_has_replaced_nothing(tmp_path: Path) -> None:
+    deliver(tmp_path, 1)
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    restore(tmp_path, 0)
+
+    assert end(tmp_path) == 10
+
+
+def test_a_position_that_was_moved_after_another_s_full_refresh_counts(tmp_path: Path) -> None:
+    deliver(tmp_path, 1)
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    moved(tmp_path, 10)
+
+    assert end(tmp_path) == 10
+
+
 # Positions that somebody moved
 
 
@@ -545,11 +636,35 @@ def test_rows_that_a_restore_took_are_none_to_go_on_behind(tmp_path: Path) -> No
     assert gone
     assert there
 
-    positions.require_standing(table, there, 2)
+    positions.require_standing(table, "orders", there, 2)
     with pytest.raises(RowsGoneError, match="had at version 1: going on behind them") as caught:
-        positions.require_standing(table, gone, 1)
+        positions.require_standing(table, "orders", gone, 1)
 
     assert "--to-version 2" in caught.value.hint
+
+
+def test_rows_of_a_table_that_was_replaced_are_none_to_go_on_behind(tmp_path: Path) -> None:
+    deliver(tmp_path, 1)
+    replaced(tmp_path)
+    table = open_table(tmp_path)
+    before, after = (positions.at_version(table, "orders", version) for version in (0, 1))
+
+    for found in (before, after):
+        assert found is not None
+        with pytest.raises(RecreatedError):
+            positions.require_standing(table, "orders", found, 0)
+
+
+def test_rows_that_another_s_full_refresh_replaced_are_none_to_go_on_behind(tmp_path: Path) -> None:
+    deliver(tmp_path, 1)
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    table = open_table(tmp_path)
+    before = positions.at_version(table, "orders", 0)
+
+    assert before is not None
+    assert positions.at_version(table, "orders", 1) is None
+    with pytest.raises(ReplacedError):
+        positions.require_standing(table, "orders", before, 0)
 
 
 @pytest.mark.parametrize("version", [-1, 2])

@@ -99,7 +99,7 @@ def test_a_key_that_a_restore_took_back_is_refused_before_spark_starts(run: Run,
     assert error.exit_code == 4
     assert left.status is Status.FAILED
     assert left.error is not None
-    assert (left.error["type"], left.error["exit_code"]) == ("RefusedError", 4)
+    assert (left.error["type"], left.error["exit_code"]) == ("KeyGoneError", 4)
 
 
 def test_a_source_that_is_not_there_is_refused_before_spark_starts(run: Run, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ class DeltaSink(Sink):
         table = self.target()
         found = positions.at_version(table, pipeline, version) if table else None
         if table and found:
-            positions.require_standing(table, found, version)
+            positions.require_standing(table, pipeline, found, version)
         return found
 
     def others(self, pipeline: str, source: str) -> Iterable[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from deltaworks import failpoints
 from deltaworks.errors import DeltaworksError, RunError
 from deltaworks.lake.landing import Landing, landed
+from deltaworks.lake.positions import RecreatedError
 from deltaworks.lake.schema import fingerprint
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.catalog import register
@@ -80,6 +81,8 @@ class DeltaLoad:
     def _attempt(self, batch: Batch, commit: Commit) -> tuple[int | None, WriteConflictError | None]:
         # Decided anew each time: the table may have come into being, or changed, since the last try.
         table = self.sink.target()
+        if commit.table is not None and (table is None or table.id != commit.table):
+            raise RecreatedError(self.sink.path, commit.pipeline or "", (commit.batch or 1) - 1)
         step = self._step(batch, table)
         rows = lasting(batch.rows) if table is None or batch.refresh else batch.rows
         failpoints.reach("before_commit")

@@ -139,7 +139,7 @@ class JdbcSink(JdbcConnector, Sink):
         if found is None:
             return None
         if found.table_id != now:
-            raise RecreatedError(self.place, pipeline, found)
+            raise RecreatedError(self.place, pipeline, found.batch)
         if found.adopted_by is not None:
             raise GivenUpError(self.place, pipeline, found)
         return found
