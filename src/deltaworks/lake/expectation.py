@@ -36,6 +36,10 @@ class Expectation(FileModel):
         """SQL that is true for a row that keeps the rule and false for any other, never null."""
         return f"coalesce({self.check}, false)"
 
+    def sparing(self, rows: str) -> Expectation:
+        """The same rule, which all rows keep that a condition selects."""
+        return self.model_copy(update={"check": f"({rows}) OR {self.kept}"})
+
 
 def all_kept(rules: Iterable[Expectation]) -> str:
     """SQL that is true for a row that keeps all rules."""

@@ -36,6 +36,11 @@ def arriving(rows: DataFrame, sink: Sink, mode: WriteMode) -> DataFrame:
     return visible(rows.selectExpr("*", f"NOT {ORDER}.{_PRESENT} AS {GONE}").drop(*technical))
 
 
+def going(rows: DataFrame, sink: Sink, mode: WriteMode) -> str | None:
+    """SQL that is true for rows that only say which one went; none where all of them are to land."""
+    return f"NOT {ORDER}.{_PRESENT}" if sink.applies_changes(mode) and _tells(rows) else None
+
+
 def unreplaced(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """The rows without those in whose place the same version put another of their key: an update takes none away."""
     if not _tells(rows):

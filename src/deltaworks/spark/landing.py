@@ -12,7 +12,7 @@ from deltaworks.lake.expectation import OnFailure, all_kept
 from deltaworks.runs.result import Kept
 from deltaworks.spark.aside import set_aside
 from deltaworks.spark.batch import Batch, staged
-from deltaworks.spark.changes import arriving
+from deltaworks.spark.changes import arriving, going, unreplaced
 from deltaworks.spark.errors import explained
 from deltaworks.spark.hidden import visible
 from deltaworks.spark.look import look
@@ -44,11 +44,14 @@ def land(sink: Sink, batch: Batch, mode: WriteMode, commit: Commit, *, rules: Se
                     _set_aside(sink, batch, rules, commit)
                 result = sink.write(replace(batch, rows=arriving(_once(rows, keys), sink, mode)), mode, commit)
             return result if result.already_landed else replace(result, rows_set_aside=unreadable)
-        with _repeated(sink, batch, commit) as rows:
-            findings, kept = _judged(rows, keys, rules)
+        gone = going(batch.rows, sink, mode)
+        with _repeated(sink, batch, commit) as seen:
+            # Of an update that breaks a rule, the row as it was before takes none away.
+            rows = unreplaced(seen, keys.columns) if gone and keys and rules else seen
+            findings, kept = _judged(rows, keys, rules, gone)
             aside = findings.aside + unreadable
             if aside:
-                _set_aside(sink, replace(batch, rows=rows), rules, commit)
+                _set_aside(sink, replace(batch, rows=_staying(rows, gone)), rules, commit)
             once = arriving(_once(kept, keys, findings), sink, mode)
             result = sink.write(replace(batch, rows=once, repeats=True, findings=findings), mode, commit)
     if result.already_landed:
@@ -100,14 +103,24 @@ def examined(sink: Sink, rows: DataFrame, mode: WriteMode, rules: Sequence[Expec
     if not rules and not _looked_at(keys):
         return None
     with explained("load", rows.columns):
-        return _judged(sink.shaped(rows, mode), keys, rules)[0]
+        return _judged(sink.shaped(rows, mode), keys, rules, going(rows, sink, mode))[0]
 
 
-def _judged(rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation]) -> tuple[Findings, DataFrame]:
-    """What one look tells, and the rows to write; refuses what a rule or the keys refuse."""
-    findings = look(rows, rules, _looked_at(keys))
-    _require_kept(rows, rules, findings)
-    kept = rows.where(all_kept(rules)) if rules else rows
+def _staying(rows: DataFrame, gone: str | None) -> DataFrame:
+    return rows.where(f"NOT ({gone})") if gone else rows
+
+
+def _judged(
+    rows: DataFrame, keys: Keys | None, rules: Sequence[Expectation], gone: str | None
+) -> tuple[Findings, DataFrame]:
+    """What one look tells, and the rows to write; refuses what a rule or the keys refuse.
+
+    No rule is about rows that are gone: one that was bad could never be deleted.
+    """
+    spared = [rule.sparing(gone) for rule in rules] if gone else rules
+    findings = look(rows, spared, _looked_at(keys))
+    _require_kept(_staying(rows, gone), rules, findings)
+    kept = rows.where(all_kept(spared)) if rules else rows
     if looked := _looked_at(keys):
         looked.judge(kept, findings)
     return findings, kept

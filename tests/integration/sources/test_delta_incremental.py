@@ -145,6 +145,31 @@ def test_a_row_that_came_and_went_between_two_runs_leaves_nothing(spark: SparkSe
     assert both(spark, out) == [{"id": 1, "n": 7}, {"id": 2, "n": 1}, {"id": 3, "n": 1}]
 
 
+def test_rules_are_about_rows_that_come_and_not_about_those_that_go(spark: SparkSession, feed: Path, out: Path) -> None:
+    rules: dict[str, Any] = {**KEYS, "expect": [{"name": "small", "check": "n < 10", "onFailure": "setAside"}]}
+    run(spark, changes(feed), out, "Upsert", **rules)
+    changed(spark, feed, "UPDATE it SET n = 11 WHERE id = 1")
+    changed(spark, feed, "UPDATE it SET n = 12 WHERE id = 2")
+    changed(spark, feed, "DELETE FROM it WHERE id = 2")
+
+    result = run(spark, changes(feed), out, "Upsert", **rules)
+
+    assert both(spark, out) == [{"id": 1, "n": 1}, {"id": 3, "n": 1}]
+    aside = both(spark, out.with_name("out_aside"))
+    assert sorted(json.loads(row["row"])["n"] for row in aside) == [11, 12]
+    assert (result.load.rows_set_aside, result.load.rows_deleted) == (2, 1)
+
+
+def test_a_row_that_was_bad_before_it_was_put_right_keeps_the_rule(spark: SparkSession, feed: Path, out: Path) -> None:
+    changed(spark, feed, "UPDATE it SET n = 11 WHERE id = 1")
+    run(spark, changes(feed), out, "Upsert", **KEYS)
+    changed(spark, feed, "UPDATE it SET n = 2 WHERE id = 1")
+
+    run(spark, changes(feed), out, "Upsert", **KEYS, expect=[{"name": "small", "check": "n < 10"}])
+
+    assert both(spark, out)[0] == {"id": 1, "n": 2}
+
+
 def test_an_update_of_the_key_takes_the_old_row_away(spark: SparkSession, feed: Path, out: Path) -> None:
     run(spark, changes(feed), out, "Upsert", **KEYS)
     changed(spark, feed, "UPDATE it SET id = 30 WHERE id = 3")
