@@ -251,7 +251,10 @@ def _require_not_replaced(table: Table, pipeline: str, found: Reached, since: in
 
 
 def _anew_by_another(commit: LoggedCommit, pipeline: str) -> bool:
-    return commit.ours is not None and commit.ours.anew and commit.ours.pipeline != pipeline
+    ours = commit.ours
+    if ours is None or not ours.anew or ours.pipeline in (None, pipeline) or commit.operation == "OPTIMIZE":
+        return False
+    return any(incremental_pipeline(mark.app_id) == ours.pipeline for mark in commit.marks)
 
 
 class TakenBackError(RefusedError):

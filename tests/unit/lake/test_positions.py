@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable
 from tests.unit.tables import append, by_hand, clean_up, commit_file, deliver, land, restore, stamp
 
 from deltaworks.lake import positions
@@ -107,18 +107,22 @@ def test_a_position_counts_only_in_the_commit_that_holds_the_mark(tmp_path: Path
     deliver(tmp_path, 1)
     # As a session's conf stamps what it commits by the way.
     text = Commit(run_id="run-2", pipeline="orders", batch=2, position=Position(source="shop", end=20)).to_json()
-    append(tmp_path, commit=CommitProperties(custom_metadata={"userMetadata": text}))
+    version = append(tmp_path, commit=CommitProperties(custom_metadata={"userMetadata": text}))
 
-    assert end(tmp_path) == 10
+    assert end(tmp_path) == at_version(tmp_path, version) == 10
+
+
+def compacted(path: Path, pipeline: str) -> None:
+    """A compaction of Spark's, which has the stamp and the mark of the session that asked for it."""
+    commit = Commit(run_id="run-1", pipeline=pipeline, batch=1, position=Position(source="shop", end=99))
+    info = {"operation": "OPTIMIZE", "userMetadata": commit.to_json()}
+    by_hand(path, {"commitInfo": info}, {"txn": {"appId": f"deltaworks/{pipeline}", "version": 1}})
 
 
 def test_a_compaction_that_carries_the_mark_is_not_the_batch(tmp_path: Path) -> None:
     first = deliver(tmp_path, 1)
     append(tmp_path)
-    mark = Transaction(ORDERS, 1)
-    text = Commit(run_id="run-1", pipeline="orders", position=Position(source="shop", end=99)).to_json()
-    stamped = CommitProperties(custom_metadata={"userMetadata": text}, app_transactions=[mark])
-    DeltaTable(tmp_path).optimize.compact(commit_properties=stamped)
+    compacted(tmp_path, "orders")
 
     found = reached(tmp_path)
 
@@ -524,6 +528,16 @@ def test_a_full_refresh_of_one_s_own_or_before_one_began_is_no_hindrance(tmp_pat
     append(tmp_path)
 
     assert end(tmp_path) == 30
+
+
+def test_what_only_has_the_stamp_of_a_full_refresh_replaces_nothing(tmp_path: Path) -> None:
+    deliver(tmp_path, 1, pipeline="returns", anew=True)
+    deliver(tmp_path, 1)
+    compacted(tmp_path, "returns")
+    text = Commit(run_id="run-1", pipeline="returns", batch=1, position=Position(source="shop", end=99)).to_json()
+    append(tmp_path, commit=CommitProperties(custom_metadata={"userMetadata": text}))
+
+    assert end(tmp_path) == 10
 
 
 def test_a_full_refresh_that_a_restore_undid_has_replaced_nothing(tmp_path: Path) -> None:
