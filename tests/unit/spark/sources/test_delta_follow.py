@@ -14,8 +14,9 @@ from deltaworks.lake.additions import Ignored
 from deltaworks.lake.feed import OutsideFeedError
 from deltaworks.lake.feed_columns import ColumnsChangedError
 from deltaworks.lake.log import Log
+from deltaworks.lake.travel import CleanedUpError
 from deltaworks.spark.sources import AnySource
-from deltaworks.spark.sources.delta import DeltaSource
+from deltaworks.spark.sources.delta import DeltaSource, DeltaSpan
 from deltaworks.spark.sources.delta_follow import (
     DeltaPosition,
     GapError,
@@ -87,6 +88,20 @@ def test_a_start_that_log_clean_up_took_says_where_one_can_be(table: Path) -> No
 
     assert caught.value.hint == "Start at versions 2 to 3; or leave the start out, for all rows there are now."
     assert following(table, startingVersion=2).beginning() == DeltaPosition(2).to_dict()
+
+
+def test_a_time_before_log_clean_up_is_no_start_of_anything(table: Path) -> None:
+    made = Log(str(table)).times()
+    clean_up(table, before=2)
+    first, last = made[0].isoformat(), made[3].isoformat()
+
+    with pytest.raises(CleanedUpError):
+        following(table, startingTimestamp=first).beginning()
+    with pytest.raises(CleanedUpError):
+        following(table, startingTimestamp=first, **FEED).beginning()
+    with pytest.raises(CleanedUpError):
+        following(table, **FEED).between(first, last).fixed()
+    assert following(table, **FEED).between(made[2].isoformat(), last).fixed() == DeltaSpan(version=3, start=2)
 
 
 def test_a_start_whose_rows_vacuum_took_says_where_one_can_be(table: Path) -> None:
