@@ -11,7 +11,7 @@ from deltaworks.lake.metadata import Metadata, metadata_at, metadata_in
 from deltaworks.lake.versions import told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from deltaworks.lake.log import Log
 
@@ -29,6 +29,15 @@ def require_columns(log: Log, start: int, end: int, latest: int) -> None:
         raise ColumnsChangedError(log.uri, asked[0], wrong[asked[0]], range(max(wrong) + 1, last + 1))
 
 
+def require_columns_of(log: Log, versions: Iterable[int], latest: int) -> None:
+    """See that the rows of earlier versions go into the columns of the latest one."""
+    now = metadata_at(log, latest)
+    wrong = {version: columns[0] for version in versions if (columns := _unfit(metadata_at(log, version), now))}
+    if wrong:
+        first, later = min(wrong), range(max(wrong) + 1, latest + 1)
+        raise ColumnsChangedError(log.uri, first, wrong[first], later, what="new rows")
+
+
 def _misfits(log: Log, first: int, last: int) -> Iterator[tuple[int, str]]:
     """The versions with a column that does not fit the last ones, and that column."""
     before, now = metadata_at(log, first - 1), metadata_at(log, last)
@@ -37,8 +46,12 @@ def _misfits(log: Log, first: int, last: int) -> Iterator[tuple[int, str]]:
         after = metadata_in(actions) or (metadata_at(log, first) if version == first else before)
         # Rows that go while the columns change are read from files that still have the old ones.
         gone = _retyped(before, now) if after != before and names(actions, "remove") else []
-        yield from ((version, column) for column in (gone + _retyped(after, now) + _dropped(after, now))[:1])
+        yield from ((version, column) for column in (gone + _unfit(after, now))[:1])
         before = after
+
+
+def _unfit(old: Metadata, new: Metadata) -> list[str]:
+    return _retyped(old, new) + _dropped(old, new)
 
 
 def _retyped(old: Metadata, new: Metadata) -> list[str]:
@@ -70,11 +83,11 @@ def _leaves(kind: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class ColumnsChangedError(ConfigError):
-    """Changes were asked of a version that had other columns than those they are read with."""
+    """Rows were asked of a version that had other columns than those they are read with."""
 
-    def __init__(self, uri: str, version: int, column: str, readable: range) -> None:
+    def __init__(self, uri: str, version: int, column: str, readable: range, *, what: str = "change feed") -> None:
         super().__init__(
-            f"The change feed of {uri} cannot be read at version {version}: "
+            f"The {what} of {uri} cannot be read at version {version}: "
             f"column {column!r} was renamed, dropped or given another type since.",
             hint=f"{told(readable).capitalize()} can be read." if readable else "Read the table itself.",
         )

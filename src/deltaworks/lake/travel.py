@@ -27,10 +27,13 @@ def version_at(log: Log, moment: datetime) -> int:
 
 
 def first_version_since(log: Log, moment: datetime) -> int:
-    """The first version made at a time or after it."""
-    found = next((version for version, at in log.times().items() if at >= moment), None)
+    """The first version made at a time or after it; none may have been before it that the log no longer has."""
+    times = log.times()
+    found = next((version for version, at in times.items() if at >= moment), None)
     if found is None:
         raise NoVersionThenError(log, moment)
+    if found == min(times) > 0 and times[found] > moment:
+        raise CleanedUpError(log.uri, moment, found, times[found])
     return found
 
 
@@ -43,6 +46,18 @@ class NoVersionThenError(ConfigError):
         super().__init__(
             f"{log.uri} has no version for {moment.isoformat(sep=' ')}.",
             hint=f"Its versions {min(times)} to {max(times)} were made from {first} to {last}.",
+        )
+
+
+class CleanedUpError(ConfigError):
+    """A start was named as a time of which the log may once have had versions, and has none any more."""
+
+    def __init__(self, uri: str, moment: datetime, first: int, made: datetime) -> None:
+        super().__init__(
+            f"{uri} cannot be read from {moment.isoformat(sep=' ')} on: log clean-up removed what came before version "
+            f"{first}, made at {made:%Y-%m-%d %H:%M:%S.%f}Z.",
+            hint=f"Name that version, startingVersion: {first}, or a later time. An incremental pipeline may leave the "
+            "start out, for all rows there are now.",
         )
 
 

@@ -43,6 +43,8 @@ _RESERVED = {
     "spark.databricks.delta.schema.autoMerge.enabled": "say `mergeSchema` in the load that wants it",
     "spark.databricks.delta.optimizeWrite.enabled": "say `optimizeWrite` in the load that wants it",
     "spark.databricks.delta.autoCompact.enabled": "say `autoCompact` in the load that wants it",
+    "spark.sql.files.ignoreMissingFiles": "rows of files that are gone would be lost without a word",
+    "spark.sql.files.ignoreCorruptFiles": "rows of files that cannot be read would be lost without a word",
     "spark.delta.logStore.": "the log store decides whether several writers are safe",
     FILE_SYSTEM: "the log store commits through S3A, on `s3://` as on `s3a://`",
     CATALOG: "tables are read and written through Delta's own catalog",

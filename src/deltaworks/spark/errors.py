@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import AwayError, ConfigError, DeltaworksError, RunError, SetupError
+from deltaworks.lake.additions import CHANGED, FOLLOW_CHANGES
 from deltaworks.lake.storage import advice
 from deltaworks.spark.conflicts import WriteConflictError, conflict_of
 from deltaworks.spark.kafka import told as kafka
@@ -142,19 +143,14 @@ class _Story:
         return self._parameters.get(name, "?").replace("`", "")
 
 
-_CHANGED = "rows of the source that were read before were changed or deleted"
-_FOLLOW_CHANGES = (
-    "Nothing of it has landed. Read what changed with readChangeFeed: true; or leave it out with ignoreDeletes: true "
-    "or ignoreChanges: true."
-)
 _TOLD: dict[str, tuple[type[DeltaworksError], Callable[[_Story], str], str]] = {
     "DELTA_FAILED_TO_MERGE_FIELDS": (
         ConfigError,
         lambda story: f"Column {story.parameter('updateField')!r}: {story.line}",
         "Cast it with a cast transform; nothing was written.",
     ),
-    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
-    "DELTA_SOURCE_IGNORE_DELETE": (ConfigError, lambda story: f"{_CHANGED}{story.version}", _FOLLOW_CHANGES),
+    "DELTA_SOURCE_TABLE_IGNORE_CHANGES": (ConfigError, lambda story: f"{CHANGED}{story.version}", FOLLOW_CHANGES),
+    "DELTA_SOURCE_IGNORE_DELETE": (ConfigError, lambda story: f"{CHANGED}{story.version}", FOLLOW_CHANGES),
     **dict.fromkeys(
         ("DELTA_SCHEMA_CHANGED_WITH_VERSION", "DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE_USE_SCHEMA_LOG"),
         (

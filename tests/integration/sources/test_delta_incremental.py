@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from deltalake import DeltaTable
-from tests.integration.increments import batches, changed, following, ids, insert, pipeline, run, table
+from tests.integration.increments import batches, broken_off, changed, following, ids, insert, pipeline, run, table
 from tests.integration.rows import both
 
 import deltaworks
@@ -115,6 +115,133 @@ def test_versions_that_changed_rows_are_passed_over_where_the_file_says_so(
     run(spark, following(path, ignoreChanges=True), out)
 
     assert ids(both(spark, out)) == [1, 2, 3]
+
+
+# A refresh from a start
+
+
+def refreshed(spark: SparkSession, out: Path, path: Path, **params: Any) -> list[Any]:
+    """The ids in the target after a full refresh from the second version on."""
+    run(spark, following(path, startingVersion=2, **params), out, full_refresh=True)
+    return ids(both(spark, out))
+
+
+@pytest.fixture
+def vectors(spark: SparkSession, tmp_path: Path) -> Path:
+    """Rows of which some are deleted by a mark beside their file."""
+    path = table(spark, tmp_path / "in", "(1)", "(2), (3)")
+    changed(spark, path, "ALTER TABLE it SET TBLPROPERTIES (delta.enableDeletionVectors = true)")
+    return path
+
+
+def test_a_refresh_from_a_start_reads_what_was_added_and_compacted_since(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
+    path = table(spark, tmp_path / "in", "(1)", "(2)", "(3)")
+    changed(spark, path, "OPTIMIZE it")
+    insert(spark, path, "(4)")
+    run(spark, following(path, startingVersion=2), out)
+    assert ids(both(spark, out)) == [2, 3, 4]
+
+    assert refreshed(spark, out, path) == [2, 3, 4]
+    insert(spark, path, "(5)")
+    run(spark, following(path, startingVersion=2), out)
+    assert ids(both(spark, out)) == [2, 3, 4, 5]
+
+
+def test_a_refresh_from_a_start_gives_old_rows_the_columns_of_now(
+    spark: SparkSession, out: Path, tmp_path: Path
+) -> None:
+    path = table(spark, tmp_path / "in", "(1, 1)", "(2, 2)", columns="id INT, n INT")
+    changed(spark, path, "OPTIMIZE it")
+    changed(spark, path, "ALTER TABLE it ADD COLUMN (first INT FIRST)")
+    insert(spark, path, "(7, 3, 3)")
+
+    run(spark, following(path, startingVersion=2), out, full_refresh=True)
+
+    assert both(spark, out) == [{"first": 7, "id": 3, "n": 3}, {"first": None, "id": 2, "n": 2}]
+    assert deltaworks.open_table(out).schema.names == ["first", "id", "n"]
+
+
+def test_a_refresh_from_a_start_is_refused_where_rows_were_changed(
+    spark: SparkSession, out: Path, vectors: Path
+) -> None:
+    changed(spark, vectors, "DELETE FROM it WHERE id = 2")
+
+    with pytest.raises(ConfigError, match=r"rows of the source .* deleted, in version 4") as caught:
+        refreshed(spark, out, vectors)
+
+    assert "ignoreChanges: true" in caught.value.hint
+    assert not out.exists()
+
+
+def test_a_refresh_from_a_start_passes_over_what_the_stream_passes_over(
+    spark: SparkSession, out: Path, vectors: Path
+) -> None:
+    changed(spark, vectors, "DELETE FROM it WHERE id = 2")
+    insert(spark, vectors, "(4)")
+    run(spark, following(vectors, startingVersion=2, ignoreChanges=True), out)
+    assert ids(both(spark, out)) == [2, 3, 4]
+
+    assert refreshed(spark, out, vectors, ignoreChanges=True) == [2, 3, 4]
+    changed(spark, vectors, "DELETE FROM it WHERE id = 4")
+    assert refreshed(spark, out, vectors, ignoreChanges=True) == [2, 3, 4]
+
+
+@pytest.mark.parametrize("feed", [True, False])
+def test_the_file_may_say_to_begin_with_the_first_version(
+    spark: SparkSession, out: Path, tmp_path: Path, feed: bool
+) -> None:
+    path = tmp_path / "in"
+    recorded = "TBLPROPERTIES (delta.enableChangeDataFeed = true)"
+    spark.sql(f"CREATE TABLE delta.`{path}` USING delta {recorded} AS SELECT 1 AS id")
+    insert(spark, path, "(2)")
+    first = following(path, startingVersion=0, readChangeFeed=feed)
+
+    run(spark, first, out, "Upsert", **KEYS)
+    insert(spark, path, "(3)")
+    run(spark, first, out, "Upsert", **KEYS)
+    assert ids(both(spark, out)) == [1, 2, 3]
+
+    run(spark, first, out, "Upsert", full_refresh=True, **KEYS)
+    assert ids(both(spark, out)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("feed", [True, False])
+def test_a_refresh_from_what_comes_next_takes_all_rows_away_and_goes_on(
+    spark: SparkSession, out: Path, tmp_path: Path, feed: bool
+) -> None:
+    path = table(spark, tmp_path / "in", "(1)", "(2)", feed=feed)
+    run(spark, following(path, readChangeFeed=feed), out, "Upsert", **KEYS)
+    coming = following(path, startingVersion=3, readChangeFeed=feed)
+
+    run(spark, coming, out, "Upsert", full_refresh=True, **KEYS)
+    assert both(spark, out) == []
+
+    insert(spark, path, "(3)")
+    run(spark, coming, out, "Upsert", **KEYS)
+    assert both(spark, out) == [{"id": 3}]
+
+
+def test_a_plan_in_the_middle_of_a_version_is_about_the_rest_of_it(
+    spark: SparkSession, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table(spark, tmp_path / "in")
+    rows = spark.range(1, 6, numPartitions=5).selectExpr("CAST(id AS INT) id")
+    rows.write.format("delta").mode("append").save(str(path))
+    two_files = following(path, {"maxFilesPerBatch": 2}, startingVersion=0)
+    with broken_off(monkeypatch, "after_batch"):
+        run(spark, two_files, out, "Upsert", **KEYS)
+    changed(spark, path, "OPTIMIZE it")
+    file = tmp_path / "orders.json"
+    file.write_text(json.dumps(pipeline(two_files, out, "Upsert", **KEYS)))
+
+    plan = deltaworks.plan(file, spark=spark)
+    landed = len(both(spark, out))
+    run(spark, two_files, out, "Upsert", **KEYS)
+
+    assert (plan.rows, landed) == (3, 2)
+    assert ids(both(spark, out)) == [1, 2, 3, 4, 5]
 
 
 # Changes
@@ -303,6 +430,21 @@ def test_versions_that_log_clean_up_took_are_told(spark: SparkSession, out: Path
 
     with pytest.raises(GapError, match="log clean-up removed version 2"):
         run(spark, following(path), out)
+
+
+def test_new_rows_that_vacuum_took_are_told(spark: SparkSession, out: Path, tmp_path: Path) -> None:
+    path = table(spark, tmp_path / "in", "(1)")
+    run(spark, following(path), out)
+    for number in (2, 3):
+        insert(spark, path, f"({number})")
+    changed(spark, path, "OPTIMIZE it")
+    DeltaTable(path).vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)
+
+    with pytest.raises(GapError, match="vacuum removed files of version 2, which were not read yet"):
+        run(spark, following(path), out)
+
+    run(spark, following(path), out, full_refresh=True)
+    assert ids(both(spark, out)) == [1, 2, 3]
 
 
 def test_a_feed_that_was_turned_off_in_between_is_told(spark: SparkSession, feed: Path, out: Path) -> None:

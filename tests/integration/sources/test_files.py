@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -171,6 +172,76 @@ def test_without_a_schema_csv_is_text_and_types_are_found_out_when_asked(spark: 
     assert extract(spark, tmp_path).dtypes == [("id", "string"), ("day", "string")]
     assert extract(spark, tmp_path, options={"inferSchema": True}).dtypes == [("id", "int"), ("day", "date")]
     assert extract(spark, tmp_path, options={"header": False}).columns == ["_c0", "_c1"]
+
+
+def evolved(spark: SparkSession, folder: Path, kind: str, *rows: str) -> Path:
+    """Files of one row each, of which every one has its own columns."""
+    for number, columns in enumerate(rows):
+        each = folder / f"{number} [{kind}]%"
+        spark.sql(f"SELECT {columns}").write.format(kind).save(str(each))
+        [path] = each.glob(f"*.{kind}")
+        path.rename(folder / f"{number} [a]{{b}}%20.{kind}")
+        shutil.rmtree(each)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["parquet", "avro"])
+def test_without_a_schema_a_column_is_read_that_only_some_files_have(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    evolved(spark, tmp_path / "in", kind, "1 AS id", "2 AS id, 'x' AS note", "3 AS id, 2.5D AS price")
+
+    rows = extract(spark, tmp_path / "in", kind)
+
+    assert rows.dtypes == [("id", "int"), ("note", "string"), ("price", "double")]
+    assert collected(rows) == [
+        {"id": 1, "note": None, "price": None},
+        {"id": 2, "note": "x", "price": None},
+        {"id": 3, "note": None, "price": 2.5},
+    ]
+    assert extract(spark, tmp_path / "in", kind, schema="id INT").columns == ["id"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "avro"])
+def test_columns_of_all_files_are_found_beside_partitions_too(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    evolved(spark, tmp_path / "in/day=1", kind, "1 AS id")
+    evolved(spark, tmp_path / "in/day=x", kind, "2 AS id, 'x' AS note")
+
+    rows = extract(spark, tmp_path / "in", kind)
+    named = extract(spark, tmp_path / "in/day=*/*", kind, options={"basePath": str(tmp_path / "in")})
+
+    assert rows.dtypes == named.dtypes == [("id", "int"), ("note", "string"), ("day", "string")]
+    assert collected(rows) == [{"id": 1, "note": None, "day": "1"}, {"id": 2, "note": "x", "day": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [("parquet", r"do not have the same types .*INT.*STRING"), ("avro", r"Column 'n' is string in .*/1 .* and int in")],
+)
+def test_a_column_that_is_not_of_one_type_needs_a_schema(
+    spark: SparkSession, tmp_path: Path, kind: str, told: str
+) -> None:
+    evolved(spark, tmp_path / "in", kind, "1 AS id, 1 AS n", "2 AS id, 'x' AS n")
+
+    with pytest.raises(ConfigError, match=told) as caught:
+        extract(spark, tmp_path / "in", kind)
+
+    assert "Give a schema" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["parquet", "avro"])
+def test_a_column_that_grew_is_read_with_a_schema(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    evolved(spark, tmp_path / "in", kind, "1 AS id", "5000000000L AS id")
+
+    with pytest.raises(ConfigError, match=r"(?i)bigint"):
+        extract(spark, tmp_path / "in", kind)
+    assert collected(extract(spark, tmp_path / "in", kind, schema="id BIGINT")) == [{"id": 1}, {"id": 5000000000}]
+
+
+def test_options_may_say_that_one_file_tells_the_columns(spark: SparkSession, tmp_path: Path) -> None:
+    evolved(spark, tmp_path / "in", "parquet", "1 AS id", "2 AS id, 'x' AS note")
+
+    assert extract(spark, tmp_path / "in", "parquet", options={"mergeschema": False}).columns == ["id"]
 
 
 DDL = "id BIGINT, name STRING, at TIMESTAMP, price DECIMAL(5,2), tags ARRAY<STRING>, inner STRUCT<x: INT>"

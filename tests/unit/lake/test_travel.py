@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.tables import append, rewrite
+from tests.unit.tables import append, commit_file, rewrite
 
 from deltaworks.errors import ConfigError
 from deltaworks.lake.log import Log
-from deltaworks.lake.travel import NoVersionThenError, first_version_since, instant, version_at
+from deltaworks.lake.travel import CleanedUpError, NoVersionThenError, first_version_since, instant, version_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +63,21 @@ def test_a_time_finds_the_version_the_table_had(log: Log, hours: float, expected
 @pytest.mark.parametrize(("hours", "expected"), [(-100, 0), (0, 0), (0.5, 1), (2, 2)])
 def test_a_start_finds_the_first_version_since(log: Log, hours: float, expected: int) -> None:
     assert first_version_since(log, NOON + timedelta(hours=hours)) == expected
+
+
+def test_a_start_before_log_clean_up_is_refused_and_one_since_is_not(log: Log, tmp_path: Path) -> None:
+    commit_file(tmp_path, 0).unlink()
+
+    with pytest.raises(CleanedUpError) as caught:
+        first_version_since(log, NOON + timedelta(minutes=30))
+
+    assert str(caught.value) == (
+        f"{tmp_path} cannot be read from 2024-01-31 12:30:00+00:00 on: log clean-up removed what came before version "
+        "1, made at 2024-01-31 13:00:00.000000Z."
+    )
+    assert caught.value.hint.startswith("Name that version, startingVersion: 1, or a later time.")
+    assert first_version_since(log, NOON + timedelta(hours=1)) == 1
+    assert first_version_since(log, NOON + timedelta(hours=1, minutes=1)) == 2
 
 
 def test_a_time_before_the_table_says_which_times_there_are(log: Log) -> None:

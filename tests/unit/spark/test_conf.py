@@ -35,6 +35,8 @@ def test_a_lost_acknowledgement_is_always_checked(master: str) -> None:
         "spark.databricks.delta.optimizeWrite.enabled",
         "spark.databricks.delta.properties.defaults.setTransactionRetentionDuration",
         "spark.delta.logStore.s3a.impl",
+        "spark.sql.files.ignoreMissingFiles",
+        "spark.sql.files.ignoreCorruptFiles",
         "spark.hadoop.fs.s3.impl",
         "spark.sql.catalog.spark_catalog",
         "spark.master",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from deltaworks.errors import ConfigError
+from deltaworks.lake.additions import Ignored
 from deltaworks.lake.feed import require_feed, require_recording
 from deltaworks.lake.feed_columns import require_columns
 from deltaworks.lake.log import Log
@@ -21,11 +23,7 @@ from deltaworks.spark.catalog import TableName, location, require_one_place
 from deltaworks.spark.changes import CHANGE_ORDER, FEED_COLUMNS, INSERT_ORDER
 from deltaworks.spark.hidden import ORDER
 from deltaworks.spark.sources.base import Incremental, Source
-from deltaworks.spark.sources.delta_follow import (
-    DeltaPosition,
-    added_since,
-    require_followable,
-)
+from deltaworks.spark.sources.delta_follow import DeltaPosition, new_files, require_followable, require_start
 from deltaworks.spark.sources.incremental import Delivered, Request, Streamed, position_of, understanding
 
 if TYPE_CHECKING:
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
+    from deltaworks.lake.additions import Group
     from deltaworks.spark.surroundings import Surroundings
 
 
@@ -207,10 +206,12 @@ class DeltaSource(Streamed, Source):
     def beginning(self) -> Any:
         """The whole table as it is now, unless the file names a start."""
         log = self._log
+        start = self.starting_version
         if self.starting_timestamp is not None:
-            return DeltaPosition(first_version_since(log, instant(self.starting_timestamp))).to_dict()
-        if self.starting_version is not None:
-            return DeltaPosition(self.starting_version).to_dict()
+            start = first_version_since(log, instant(self.starting_timestamp))
+        if start is not None:
+            require_start(log, start, feed=self.read_change_feed, ignored=self._passed_over)
+            return DeltaPosition(start).to_dict()
         version = table_of(log).version
         if self.read_change_feed:
             require_recording(log, version)
@@ -222,7 +223,8 @@ class DeltaSource(Streamed, Source):
 
     def require_there(self, position: Any) -> None:
         """See that every version since is there, with its changes."""
-        require_followable(self._log, DeltaPosition.of(position), feed=self.read_change_feed)
+        start = DeltaPosition.of(position)
+        require_followable(self._log, start, feed=self.read_change_feed, ignored=self._passed_over)
 
     def told(self, position: Any) -> str:
         """The version."""
@@ -266,22 +268,38 @@ class DeltaSource(Streamed, Source):
         """All that follows a position, read as one batch."""
         log = self._log
         start, latest = DeltaPosition.of(request.position), table_of(log).version
-        end = DeltaPosition(latest + 1)
-        if start.snapshot:
-            rows = self._snapshot(spark, start.version)
-            end = DeltaPosition(start.version + 1)
-        elif start.version > latest:
+        if start.version > latest and not start.snapshot and not request.whole:
             yield None
             return
-        elif self.read_change_feed:
-            whole = self.read(spark, DeltaSpan(version=latest))
-            rows = self._feed(spark, start.version, latest, whole.columns)
-        else:
-            names = ", ".join(literal(name) for name in added_since(log, start.version, latest)) or "''"
-            whole = self.read(spark, DeltaSpan(version=latest))
-            rows = whole.where(f"_metadata.file_name IN ({names})")
+        rows, end = self._since(spark, log, start, latest)
         said = f"{self._what} of Delta table {self.path}, {start} up to {end}"
         yield Delivered(rows=rows, said=said, end=end.to_dict(), repeats=True)
+
+    def _since(
+        self, spark: SparkSession, log: Log, start: DeltaPosition, latest: int
+    ) -> tuple[DataFrame, DeltaPosition]:
+        if start.snapshot:
+            return self._snapshot(spark, start.version), DeltaPosition(start.version + 1)
+        if start.version > latest:  # no rows yet, but with the columns of those that will come
+            return self._snapshot(spark, latest).where("false"), start
+        return self._new(spark, log, start, latest), DeltaPosition(latest + 1)
+
+    def _new(self, spark: SparkSession, log: Log, start: DeltaPosition, latest: int) -> DataFrame:
+        if self.read_change_feed:
+            whole = self.read(spark, DeltaSpan(version=latest))
+            return self._feed(spark, start.version, latest, whole.columns)
+        *earlier, last = new_files(log, start, latest, ignored=self._passed_over)
+        # The latest version first: the columns are its own.
+        parts = (self._of_files(spark, each) for each in (last, *earlier))
+        return reduce(lambda rows, more: rows.unionByName(more, allowMissingColumns=True), parts)
+
+    def _of_files(self, spark: SparkSession, group: Group) -> DataFrame:
+        names = ", ".join(literal(path.rpartition("/")[2]) for path in sorted(group.files)) or "''"
+        return self.read(spark, DeltaSpan(version=group.version)).where(f"_metadata.file_name IN ({names})")
+
+    @property
+    def _passed_over(self) -> Ignored:
+        return Ignored(deletes=self.ignore_deletes, changes=self.ignore_changes)
 
     def _snapshot(self, spark: SparkSession, version: int) -> DataFrame:
         """The whole table, as changes where changes follow."""

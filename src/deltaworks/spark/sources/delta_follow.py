@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from deltaworks.errors import ConfigError, RefusedError
-from deltaworks.lake.datafiles import names
-from deltaworks.lake.feed import require_feed
-from deltaworks.lake.feed_columns import require_columns
+from deltaworks.lake.additions import grouped, lost, turns
+from deltaworks.lake.feed import require_feed, require_recording
+from deltaworks.lake.feed_columns import require_columns, require_columns_of
 from deltaworks.lake.metadata import metadata_in
 from deltaworks.lake.remains import require_files
 from deltaworks.lake.table import table_of
+from deltaworks.lake.versions import told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from deltaworks.lake.additions import Group, Ignored, Turn
     from deltaworks.lake.log import Log
 
 FIRST = -1  # before the first file of a version
@@ -59,7 +63,8 @@ class DeltaPosition:
             "reservoirId": table_id,
             "reservoirVersion": self.version,
             "index": self.index,
-            "isStartingVersion": self.snapshot,
+            # Delta cannot spell that nothing was read of version 0; as rows, it is what it changed.
+            "isStartingVersion": self.snapshot or self == DeltaPosition(0),
         }
         return json.dumps(fields, separators=(",", ":"))
 
@@ -68,7 +73,7 @@ class DeltaPosition:
         return f"{whole} {self.version}" + (f", file {self.index + 1}" if self.index != FIRST else "")
 
 
-def require_followable(log: Log, position: DeltaPosition, *, feed: bool) -> None:
+def require_followable(log: Log, position: DeltaPosition, *, feed: bool, ignored: Ignored) -> None:
     """See that nothing since the position was taken away by vacuum or log clean-up, or never recorded."""
     latest = table_of(log).version
     start = position.version
@@ -77,32 +82,85 @@ def require_followable(log: Log, position: DeltaPosition, *, feed: bool) -> None
     try:
         if position.snapshot:
             require_files(log, start, latest)
-            start += 1
-        if start <= latest:
-            _require_versions(log, start, latest, feed=feed)
+            position = DeltaPosition(start + 1)
+        _require_versions(log, position, latest, feed=feed, ignored=ignored)
+    except StartLostError as error:
+        raise GapError(log.uri, error.why) from error
     except ConfigError as error:
         raise GapError(log.uri, str(error).rstrip(".")) from error
 
 
-def _require_versions(log: Log, start: int, latest: int, *, feed: bool) -> None:
-    kept = set(log.versions())
-    gone = next((version for version in range(start, latest + 1) if version not in kept), None)
-    if gone is not None:
-        raise GapError(log.uri, f"log clean-up removed version {gone}, which was not read yet")
+def require_start(log: Log, start: int, *, feed: bool, ignored: Ignored) -> None:
+    """See that a version can be read from that somebody named, up to the latest one."""
+    latest = table_of(log).version
+    if start > latest + 1:
+        raise StartAheadError(log.uri, start, latest)
     if feed:
-        require_feed(log, start, latest)
-        if any(metadata_in(log.actions(version)) for version in range(start, latest + 1)):
-            require_columns(log, start, latest, latest)
+        require_recording(log, latest)
+    _require_versions(log, DeltaPosition(start), latest, feed=feed, ignored=ignored)
 
 
-def added_since(log: Log, start: int, latest: int) -> list[str]:
-    """The names of the data files that were added since a version, and are still part of the table."""
-    found: set[str] = set()
-    for version in range(start, latest + 1):
-        actions = log.actions(version)
-        fresh = [action for action in actions if (action.get("add") or {}).get("dataChange")]
-        found = (found | names(fresh, "add")) - names(actions, "remove")
-    return sorted(name.rpartition("/")[2] for name in found)
+def _require_versions(log: Log, position: DeltaPosition, latest: int, *, feed: bool, ignored: Ignored) -> None:
+    wanted = range(position.version, latest + 1)
+    if not wanted:
+        return
+    _require_kept(log, wanted)
+    if feed:
+        require_feed(log, wanted[0], latest)
+        if any(metadata_in(log.actions(version)) for version in wanted):
+            require_columns(log, wanted[0], latest, latest)
+    elif gone := lost(log, list(_turns(log, position, latest, ignored))):
+        why = f"vacuum removed files of version {gone[0]}, which were not read yet"
+        raise StartLostError(log.uri, wanted[0], why, range(gone[-1] + 1, latest + 1))
+
+
+def _require_kept(log: Log, wanted: range) -> None:
+    kept = set(log.versions())
+    gone = [version for version in wanted if version not in kept]
+    if gone:
+        why = f"log clean-up removed version {gone[0]}, which was not read yet"
+        raise StartLostError(log.uri, wanted[0], why, range(gone[-1] + 1, wanted.stop))
+
+
+def _turns(log: Log, position: DeltaPosition, latest: int, ignored: Ignored) -> Iterator[Turn]:
+    return turns(log, position.version, latest, ignored=ignored, read=position.index + 1)
+
+
+def new_files(log: Log, position: DeltaPosition, latest: int, *, ignored: Ignored) -> tuple[Group, ...]:
+    """The files that were added since a position, in groups that can be read; the last one at the latest version."""
+    found = tuple(grouped(_turns(log, position, latest, ignored), ignored=ignored))
+    if earlier := [each.version for each in found[:-1]]:
+        _require_readable(log, position.version, earlier)
+        require_columns_of(log, earlier, latest)
+    return found
+
+
+def _require_readable(log: Log, start: int, versions: Iterable[int]) -> None:
+    readable = log.readable()
+    gone = next((version for version in versions if version not in readable), None)
+    if gone is not None:
+        raise StartLostError(log.uri, start, f"log clean-up removed what version {gone} builds on", readable)
+
+
+class StartLostError(ConfigError):
+    """Versions were to be read from one on of which something is no longer there."""
+
+    def __init__(self, uri: str, start: int, why: str, left: range) -> None:
+        super().__init__(
+            f"{uri} cannot be read from version {start} on: {why}.",
+            hint=f"Start at {told(left)}; or leave the start out, for all rows there are now.",
+        )
+        self.why = why
+
+
+class StartAheadError(ConfigError):
+    """A start was named that the next version will not be."""
+
+    def __init__(self, uri: str, start: int, latest: int) -> None:
+        super().__init__(
+            f"{uri} has no version {start} to start at: its newest is version {latest}.",
+            hint=f"startingVersion: {latest + 1} reads only what comes.",
+        )
 
 
 class GapError(RefusedError):

@@ -145,8 +145,10 @@ class NewFiles:
         assert batch.end.list is not None
         self.lists.write(batch.end.list, batch.chain.followed_by(batch.files))
         failpoints.reach("after_list")
-        with suppress(UnreachableError):  # a later run removes what is left
-            self.lists.clear(batch.chain)
+        # A batch that begins anew does not know which lists count until it has landed.
+        if batch.chain.lists:
+            with suppress(UnreachableError):  # a later run removes what is left
+                self.lists.clear(batch.chain)
 
 
 def unread(files: Iterable[Stored], known: Mapping[str, Stored], start: FilePosition) -> Iterator[Stored]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from deltaworks.errors import ConfigError
 from deltaworks.spark.connector import unless_said
 from deltaworks.spark.formats import TEXT, FileFormat
+from deltaworks.spark.sources.files_avro import columns_of_all
 from deltaworks.spark.sources.files_strict import BAD, strict
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class FileReading:
 
     def _inferred(self, spark: SparkSession) -> DataFrame:
         if not self._checked:
-            return self._reader(spark).load(self.path)
+            rows = self._reader(spark).load(self.path)
+            return rows if self.kind != "avro" else self._of_all_columns(spark, rows)
         try:
             rows = self._reader(spark, {"mode": "FAILFAST"}).load(self.path)
         except Exception:
@@ -68,6 +70,10 @@ class FileReading:
                 self._tell_bad_record(spark)
             raise
         return strict(rows, text=self.kind == "csv")
+
+    def _of_all_columns(self, spark: SparkSession, rows: DataFrame) -> DataFrame:
+        columns = columns_of_all(spark, rows, self._said())
+        return rows if columns == rows.schema else self._reader(spark).schema(columns).load(self.path)
 
     def _tell_bad_record(self, spark: SparkSession) -> None:
         """Fail with the first record that is no JSON, which Spark does not name while it finds out the columns."""
@@ -85,6 +91,8 @@ class FileReading:
 
 def _defaults(kind: FileFormat, options: Mapping[str, str]) -> dict[str, str]:
     """What counts for a format unless the options say otherwise."""
+    if kind == "parquet":
+        return {"mergeSchema": "true"}  # else Spark takes the columns of one file, and passes over others'
     if kind != "csv":
         return {}
     header = any(name.lower() == "header" and value.lower() == "true" for name, value in options.items())
@@ -103,6 +111,16 @@ class NothingToReadError(ConfigError):
         )
 
 
+class OtherTypesError(ConfigError):
+    """A column has not the same type in all files, and nobody said which one counts."""
+
+    def __init__(self, place: str, said: str) -> None:
+        super().__init__(
+            f"The files at {place} do not have the same types for the same columns: {' '.join(said.split())}",
+            hint="Give a schema, which says the type for all files.",
+        )
+
+
 @contextmanager
 def _something_at(place: str) -> Iterator[None]:
     from py4j.protocol import Py4JJavaError
@@ -115,6 +133,9 @@ def _something_at(place: str) -> Iterator[None]:
             raise NothingToReadError(place) from error
         raise
     except Py4JJavaError as error:
-        if "No Avro files found" in str(error.java_exception.getMessage()):
+        said = str(error.java_exception.getMessage())
+        if "[CANNOT_MERGE_SCHEMAS]" in said:
+            raise OtherTypesError(place, said) from error
+        if "No Avro files found" in said:
             raise NothingToReadError(place) from error
         raise

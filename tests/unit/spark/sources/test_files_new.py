@@ -1,17 +1,33 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from deltaworks.errors import ConfigError
-from deltaworks.lake.folder import Stored
+from deltaworks.lake.file_lists import KEPT_ALWAYS, Chain, FileList, FileLists
+from deltaworks.lake.folder import Stored, folder_at
+from deltaworks.lake.listing import Wanted
 from deltaworks.lake.mode import WriteMode
 from deltaworks.spark.sinks import AnySink
 from deltaworks.spark.sources.files import FileSource
-from deltaworks.spark.sources.files_new import FileIncremental, FilePosition, between, limited, settled, unread
+from deltaworks.spark.sources.files_new import (
+    FileIncremental,
+    FilePosition,
+    NewFiles,
+    between,
+    limited,
+    settled,
+    unread,
+)
+from deltaworks.vault.storage import Access
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from deltaworks.spark.sources.files_new import FileBatch
 
 NOW = datetime(2024, 1, 31, 12, tzinfo=UTC)
 
@@ -93,6 +109,27 @@ def test_a_time_that_somebody_named_stays_in_the_position() -> None:
 
     assert str(said) == "files since 2024-01-31"
     assert said.after([file("a")], "orders/files/1.json").since == "2024-01-31"
+
+
+def test_only_who_goes_on_with_lists_removes_old_ones(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.csv").write_text("id\n1\n")
+    lists = FileLists(folder_at(str(tmp_path / "out")), "orders")
+    new = NewFiles(wanted=Wanted(pattern=f"{tmp_path}/in"), access=Access(), rules=incremental(), lists=lists)
+    counts = f"{lists.place}/20200101T000000-00000000-00000000.json"
+    lists.write(counts, FileList({"b.csv": file("b.csv")}))
+    for number in range(KEPT_ALWAYS + 1):
+        lists.write(f"{lists.place}/20200102T000000-{number:08x}-00000000.json", FileList({}))
+
+    def settle(batch: FileBatch | None) -> int:
+        assert batch is not None
+        new.settle(batch)
+        return len(lists.folder.names(f"_deltaworks/{lists.place}"))
+
+    assert settle(new.whole(Chain(), "20240131T120000-0123abcd")) == KEPT_ALWAYS + 3
+    assert set(lists.chain(counts).files) == {"b.csv"}
+    assert settle(new.after(FilePosition(list=counts), "20240131T120001-0123abcd")) == KEPT_ALWAYS + 1
+    assert set(lists.chain(counts).files) == {"b.csv"}
 
 
 @pytest.mark.parametrize("position", [None, 5, [], {"offset": 1}, {"list": 5}, {"since": "yesterday"}])
