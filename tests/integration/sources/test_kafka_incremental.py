@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.integration.increments import batches, broken_off, ids, run
+from tests.integration.increments import batches, broken_off, ids, meanwhile, run
 from tests.integration.rows import both
 from tests.servers.topic import new_topic
 
@@ -149,9 +149,7 @@ def test_records_that_were_removed_before_they_were_read_are_told(
 def test_a_topic_that_was_made_anew_is_refused(spark: SparkSession, topic: TestTopic, out: Path) -> None:
     send(topic, 1, 2)
     run(spark, records(topic), out)
-    admin = topic.admin()
-    admin.delete_topics([topic.name])[topic.name].result(20)
-    _again(topic)
+    made_anew(topic)
     send(topic, 7, 8, 9)
 
     with pytest.raises(OffsetsGoneError, match="made anew"):
@@ -160,10 +158,28 @@ def test_a_topic_that_was_made_anew_is_refused(spark: SparkSession, topic: TestT
     assert ids(both(spark, out)) == [1, 2]
 
 
-def _again(topic: TestTopic) -> None:
-    """Make a topic of the same name, as soon as the broker has forgotten the first."""
+def test_a_topic_that_is_made_anew_between_two_batches_is_refused(
+    spark: SparkSession, topic: TestTopic, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_records() -> None:
+        made_anew(topic)
+        send(topic, *range(11, 20))
+
+    send(topic, 1, 2, 3, 4)
+    meanwhile(monkeypatch, "after_batch", other_records)
+
+    with pytest.raises(OffsetsGoneError, match=r"extract: Topic .* was deleted and made anew"):
+        run(spark, records(topic, {"maxRecordsPerBatch": 2}), out)
+
+    assert ids(both(spark, out)) == [1, 2]
+
+
+def made_anew(topic: TestTopic) -> None:
+    """Delete a topic and make one of the same name, as soon as the broker has forgotten the first."""
     from confluent_kafka import KafkaException
 
+    admin = topic.admin()
+    admin.delete_topics([topic.name])[topic.name].result(20)
     for _ in range(50):
         try:
             new_topic(topic.server, name=topic.name)
