@@ -18,6 +18,7 @@ from deltaworks.spark.kafka.broker import Broker
 from deltaworks.spark.kafka.end import KafkaEnd
 from deltaworks.spark.kafka.offsets import LATEST, Ending, Starting, between, resolved
 from deltaworks.spark.kafka.position import KafkaPosition
+from deltaworks.spark.kafka.ranges import range_between
 from deltaworks.spark.kafka.sample import sampled
 from deltaworks.spark.kafka.schema import schema_given
 from deltaworks.spark.kafka.session import newer, with_jars
@@ -307,12 +308,7 @@ class KafkaSource(KafkaEnd, Streamed, Source):
     def between(self, start: str, end: str) -> Source:
         """The records from one time up to another, or between offsets given as JSON."""
         whole = {"incremental": None, "starting_timestamp": None, "ending_timestamp": None}
-        if start.startswith("{"):
-            found = TypeAdapter(Starting).validate_python(start), TypeAdapter(Ending).validate_python(end)
-            return self.model_copy(update={**whole, "starting_offsets": found[0], "ending_offsets": found[1]})
-        for time in (start, end):
-            instant(time)
-        return self.model_copy(update={**whole, "starting_timestamp": start, "ending_timestamp": end})
+        return self.model_copy(update=whole | range_between(start, end))
 
     def _decoding(self, spark: SparkSession, span: KafkaSpan, records: DataFrame) -> Decoding:
         match self.value_format:
