@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LOOK = timedelta(seconds=10)  # how often a source is looked at that Spark does not follow by itself
 
-UNKNOWN = "not known: it is away"
+UNKNOWN = "not known"
 MOST_WAITS = 10  # for what is away, one after the other, before a run that follows gives up
 LONGEST_WAIT = 60.0  # seconds
 
@@ -88,6 +88,7 @@ class Following:
     def __init__(self, config: PipelineConfig, pace: Pace, work: Work) -> None:
         self._config, self._pace, self._work = config, pace, work
         self._source = continuing(config)
+        self._waited = False  # when it ended
         self.result = LoadResult(success=True, rows_read=0, batches=0)
 
     def run(self) -> tuple[LoadResult, Standing]:
@@ -129,6 +130,7 @@ class Following:
                 self._work.waiting(error)
                 self._pace.stopping.wait(min(2.0**waits, LONGEST_WAIT))
                 if self._pace.stopping.wished:
+                    self._waited = True
                     return chain
 
     @cached_property
@@ -219,6 +221,8 @@ class Following:
         )
 
     def _end(self) -> str:
+        if self._waited:  # whoever wants it to end does not want to wait once more
+            return UNKNOWN
         try:
             with explained("extract"):
                 return self._source.told(self._source.end())

@@ -81,15 +81,15 @@ class Answering(Continues):
 
 
 class Server:
-    """Answers the first question and is away for so many behind it; says when it is there again."""
+    """Answers some questions, usually the one with which a run begins, and is away for so many behind them."""
 
-    def __init__(self, away: int, error: Callable[[int], DeltaworksError]) -> None:
-        self._away, self._error, self.asked = away, error, 0
+    def __init__(self, away: int, error: Callable[[int], DeltaworksError], answers: int = 1) -> None:
+        self._away, self._error, self._answers, self.asked = away, error, answers, 0
 
     def ask(self) -> None:
         self.asked += 1
-        if 1 < self.asked <= self._away + 1:
-            raise self._error(self.asked - 1)
+        if 0 < self.asked - self._answers <= self._away:
+            raise self._error(self.asked - self._answers)
 
 
 def away(number: int) -> DeltaworksError:
@@ -141,9 +141,7 @@ def test_a_server_that_stays_away_is_given_up_after_ten_pauses_with_its_last_err
 
 
 def test_a_server_that_is_away_when_the_run_begins_is_told_at_once(tmp_path: Path) -> None:
-    server = Server(99, away)
-    server.asked = 1
-    followed = Followed(tmp_path, Pauses(), server)
+    followed = Followed(tmp_path, Pauses(), Server(99, away, answers=0))
 
     with pytest.raises(SetupError, match="away for the 1"):
         followed.run()
@@ -179,11 +177,19 @@ def test_what_no_waiting_mends_is_told_while_it_waits(tmp_path: Path) -> None:
 def test_a_run_that_should_end_while_it_waits_ends_well_and_says_that_the_end_is_not_known(
     tmp_path: Path, pauses: int
 ) -> None:
-    followed = Followed(tmp_path, Pauses(wish_after=pauses), Server(99, away))
+    server = Server(99, away)
+    followed = Followed(tmp_path, Pauses(wish_after=pauses), server)
 
     standing = followed.run()
 
+    assert server.asked == 1 + pauses, "it is not asked once more"
     assert followed.stopping.seconds == PAUSES[:pauses]
+    assert (standing.position, standing.end) == ("row 0", UNKNOWN)
+
+
+def test_a_source_that_is_away_by_the_end_of_a_run_does_not_make_it_fail(tmp_path: Path) -> None:
+    standing = Followed(tmp_path, Pauses(), Server(99, away, answers=2)).run()
+
     assert (standing.position, standing.end) == ("row 0", UNKNOWN)
 
 
