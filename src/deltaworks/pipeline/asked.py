@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from deltaworks.errors import ConfigError
 from deltaworks.pipeline.following import Pace
 from deltaworks.pipeline.incremental import continuing
+from deltaworks.pipeline.keys import shortened
 from deltaworks.spark.errors import explained
 
 if TYPE_CHECKING:
@@ -22,8 +24,17 @@ class Range(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of its load, so that a range lands once."""
-        return f"{self.start}..{self.end}"
+        """The key of its load, so that a range lands once, however its JSON is spelled."""
+        return shortened(f"{_spelled(self.start)}..{_spelled(self.end)}")
+
+
+def _spelled(text: str) -> str:
+    """An object of JSON in its normal spelling; other text as it is."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return json.dumps(said, sort_keys=True, separators=(",", ":")) if isinstance(said, dict) else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LOOK = timedelta(seconds=10)  # how often a source is looked at that Spark does not follow by itself
 
-
+UNKNOWN = "not known"
 MOST_WAITS = 10  # for what is away, one after the other, before a run that follows gives up
 LONGEST_WAIT = 60.0  # seconds
 
@@ -88,12 +88,13 @@ class Following:
     def __init__(self, config: PipelineConfig, pace: Pace, work: Work) -> None:
         self._config, self._pace, self._work = config, pace, work
         self._source = continuing(config)
+        self._waited = False  # when it ended
         self.result = LoadResult(success=True, rows_read=0, batches=0)
 
     def run(self) -> tuple[LoadResult, Standing]:
         """Land what is new, and say where that leaves off."""
         start = self._start(refresh=self._pace.refresh)
-        chain = Chain(self._config, self._work.run_id, start)
+        chain = self._chain(start)
         if self._pace.refresh:
             self._refresh(chain)
         if self._pace.follow:
@@ -109,21 +110,28 @@ class Following:
             self._work.begun(start.reached)
         return start
 
+    def _chain(self, start: Start) -> Chain:
+        return Chain(self._config, self._work.run_id, start)
+
     def _follow(self, chain: Chain) -> Chain:
         """Go on until it should end; what is away for a while is waited for, and then the target is asked again."""
+        self._work.session()  # what the machine lacks is told at once
         waits = 0
         while True:
             before = chain.batch
             try:
+                chain = self._chain(self._start()) if waits else chain
                 self._go_on(chain)
                 return chain
             except DeltaworksError as error:
                 waits = 1 if chain.batch > before else waits + 1
-                if not _may_pass(error) or waits > MOST_WAITS or self._pace.stopping.wished:
+                if not _may_pass(error) or waits > MOST_WAITS:
                     raise
                 self._work.waiting(error)
                 self._pace.stopping.wait(min(2.0**waits, LONGEST_WAIT))
-                chain = Chain(self._config, self._work.run_id, self._start())
+                if self._pace.stopping.wished:
+                    self._waited = True
+                    return chain
 
     @cached_property
     def _spark(self) -> SparkSession:
@@ -159,14 +167,15 @@ class Following:
     @contextmanager
     def _following(self, chain: Chain, *, whole: bool = False) -> Iterator[Delivered | None]:
         request = request_for(self._config, self._work.run_id, chain.position, whole=whole)
-        with explained("extract"):
-            found = self._knowing().following(self._spark, request)
-        with found as delivered:
+        with ExitStack() as stack:
+            with explained("extract"):
+                delivered = stack.enter_context(self._knowing().following(self._spark, request))
             yield delivered
 
     def _knowing(self) -> Any:
         """The source, knowing the target as it is by now."""
-        return self._config.knowing().extract
+        with explained("load"):
+            return self._config.knowing().extract
 
     def _stream(self, source: Streamed, chain: Chain) -> None:
         if is_remote(self._spark):
@@ -193,10 +202,12 @@ class Following:
         """One batch: put together, compared with what the target says, written in one commit, and read back."""
         config = self._config
         with held_inputs(config) as spans, assembled(config, delivered, spans, spark) as ready:
-            commit = chain.commit(delivered.end, read_of_inputs(config, spans), refresh=refresh)
+            with explained("load"):
+                commit = chain.commit(delivered.end, read_of_inputs(config, spans), refresh=refresh)
             failpoints.reach("before_batch")
             result = self._work.write(ready, commit, refresh)
-            result = chain.landed(commit, result)
+            with explained("load"):
+                result = chain.landed(commit, result)
         failpoints.reach("after_batch")
         self.result = self.result.plus(result)
         self._work.landed(self.result)
@@ -206,5 +217,16 @@ class Following:
             batch=chain.batch,
             since=since(start.reached),
             position=self._source.told(chain.position),
-            end=self._source.told(self._source.end()),
+            end=self._end(),
         )
+
+    def _end(self) -> str:
+        if self._waited:  # whoever wants it to end does not want to wait once more
+            return UNKNOWN
+        try:
+            with explained("extract"):
+                return self._source.told(self._source.end())
+        except DeltaworksError as error:
+            if not _may_pass(error):
+                raise
+            return UNKNOWN  # what has landed has landed

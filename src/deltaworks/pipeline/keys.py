@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from deltaworks.runs.result import LoadResult
 
 if TYPE_CHECKING:
     from deltaworks.spark.sinks import Sink
+
+
+LONGEST = 256  # characters
 
 
 def commit_for(
@@ -29,8 +33,15 @@ def commit_for(
     return replace(commit, mark=found.mark), landed
 
 
+def shortened(key: str) -> str:
+    """A key that nobody chose, no longer than keys may be: its beginning, and a hash of all of it."""
+    digest = hashlib.sha256(key.encode(errors="backslashreplace")).hexdigest()
+    return key if len(key) <= LONGEST else f"{key[: LONGEST - len(digest) - 1]}…{digest}"
+
+
 def _check_text(key: str) -> None:
-    if not key or key != key.strip() or len(key) > 256 or not key.isprintable():
+    if not key or key != key.strip() or len(key) > LONGEST or not key.isprintable():
         raise ConfigError(
-            "A key is 1 to 256 printable characters, without blanks around them.", hint="Use a date or a batch name."
+            f"A key is 1 to {LONGEST} printable characters, without blanks around them.",
+            hint="Use a date or a batch name.",
         )

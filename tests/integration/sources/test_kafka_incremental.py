@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.integration.increments import batches, broken_off, ids, run
+from tests.integration.increments import batches, broken_off, ids, meanwhile, run
 from tests.integration.rows import both
 from tests.servers.topic import new_topic
 
 from deltaworks.spark.kafka.position import OffsetsGoneError
+from deltaworks.spark.kafka.ranges import NoRangeError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+    from tests.servers.kafka import KafkaServer
     from tests.servers.topic import TestTopic
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -149,9 +152,7 @@ def test_records_that_were_removed_before_they_were_read_are_told(
 def test_a_topic_that_was_made_anew_is_refused(spark: SparkSession, topic: TestTopic, out: Path) -> None:
     send(topic, 1, 2)
     run(spark, records(topic), out)
-    admin = topic.admin()
-    admin.delete_topics([topic.name])[topic.name].result(20)
-    _again(topic)
+    made_anew(topic)
     send(topic, 7, 8, 9)
 
     with pytest.raises(OffsetsGoneError, match="made anew"):
@@ -160,10 +161,28 @@ def test_a_topic_that_was_made_anew_is_refused(spark: SparkSession, topic: TestT
     assert ids(both(spark, out)) == [1, 2]
 
 
-def _again(topic: TestTopic) -> None:
-    """Make a topic of the same name, as soon as the broker has forgotten the first."""
+def test_a_topic_that_is_made_anew_between_two_batches_is_refused(
+    spark: SparkSession, topic: TestTopic, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_records() -> None:
+        made_anew(topic)
+        send(topic, *range(11, 20))
+
+    send(topic, 1, 2, 3, 4)
+    meanwhile(monkeypatch, "after_batch", other_records)
+
+    with pytest.raises(OffsetsGoneError, match=r"extract: Topic .* was deleted and made anew"):
+        run(spark, records(topic, {"maxRecordsPerBatch": 2}), out)
+
+    assert ids(both(spark, out)) == [1, 2]
+
+
+def made_anew(topic: TestTopic) -> None:
+    """Delete a topic and make one of the same name, as soon as the broker has forgotten the first."""
     from confluent_kafka import KafkaException
 
+    admin = topic.admin()
+    admin.delete_topics([topic.name])[topic.name].result(20)
     for _ in range(50):
         try:
             new_topic(topic.server, name=topic.name)
@@ -196,3 +215,29 @@ def test_a_range_of_offsets_lands_once_and_moves_no_position(spark: SparkSession
     assert again.load.already_landed
     assert ids(both(spark, out)) == [1, 2, 2, 3]
     assert run(spark, records(topic), out).load.batches == 0
+
+
+def test_a_range_of_a_topic_with_many_partitions_lands_once_however_it_is_spelled(
+    spark: SparkSession, kafka: KafkaServer, out: Path
+) -> None:
+    wide = new_topic(kafka, 24)
+    send(wide, 1, 2, 3, partition=23)
+    first, last = ({wide.name: {str(each): 0 for each in range(23)} | {"23": at}} for at in (1, 2))
+
+    run(spark, records(wide), out, between=(json.dumps(first), json.dumps(last)))
+    again = run(spark, records(wide), out, between=(json.dumps(first, indent=1), json.dumps(last, sort_keys=True)))
+
+    assert again.load.already_landed
+    assert ids(both(spark, out)) == [2]
+
+
+def test_a_range_of_a_topic_whose_ends_are_swapped_is_refused_and_its_key_is_free(
+    spark: SparkSession, topic: TestTopic, out: Path
+) -> None:
+    send(topic, 1)
+
+    with pytest.raises(NoRangeError, match="extract: 2100-01-01 is not before 2024-01-01"):
+        run(spark, records(topic), out, between=("2100-01-01", "2024-01-01"))
+    run(spark, records(topic), out, between=("2024-01-01", "2100-01-01"))
+
+    assert ids(both(spark, out)) == [1]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -8,6 +9,7 @@ from tests.unit.pipeline.files import config, pipeline
 from deltaworks.errors import ConfigError
 from deltaworks.pipeline.asked import Asked, Range
 from deltaworks.pipeline.following import Pace
+from deltaworks.pipeline.keys import LONGEST, shortened
 
 if TYPE_CHECKING:
     from deltaworks.pipeline.config import PipelineConfig
@@ -66,3 +68,30 @@ def test_a_range_is_one_load_under_its_own_key() -> None:
     assert found.extract.incremental is None
     assert (found.extract.starting_version, found.extract.ending_version) == (3, 7)  # type: ignore[attr-defined]
     assert (asked.key, asked.again, asked.between) == ("3..7", True, None)
+
+
+def test_a_range_of_offsets_has_one_key_however_its_json_is_spelled() -> None:
+    one = Range('{"orders": {"0": 1, "1": 2}}', '{"orders":{"0":3,"1":4}}')
+    other = Range('{ "orders":\n{"1": 2, "0": 1} }', '{"orders": {"1": 4, "0": 3}}')
+
+    assert one.key == other.key == '{"orders":{"0":1,"1":2}}..{"orders":{"0":3,"1":4}}'
+
+
+@pytest.mark.parametrize("text", ["2024-01-01 12:00", "007", "[1, 2]", '{"a": ', "{" * 100_000])
+def test_text_that_is_no_object_of_json_is_in_the_key_as_it_stands(text: str) -> None:
+    assert Range(text, "x").key == shortened(f"{text}..x")
+
+
+def test_a_range_of_many_partitions_has_a_key_of_its_own_that_is_short_enough() -> None:
+    start, ends = offsets(0), [offsets(1), offsets(2)]
+
+    keys = [Range(start, end).key for end in ends]
+
+    assert [len(key) for key in keys] == [LONGEST, LONGEST]
+    assert keys[0] != keys[1]
+    assert all(key.startswith('{"orders":{"0":0,"1":0,') for key in keys)
+    assert Range(start, ends[0]).key == keys[0]
+
+
+def offsets(at: int) -> str:
+    return json.dumps({"orders": {str(number): at for number in range(40)}})

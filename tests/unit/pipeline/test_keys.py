@@ -8,7 +8,7 @@ from tests.unit.tables import append, land, restore
 
 from deltaworks.errors import ConfigError, RefusedError
 from deltaworks.lake.commit import Mark
-from deltaworks.pipeline.keys import commit_for
+from deltaworks.pipeline.keys import commit_for, shortened
 from deltaworks.runs.process import Process, user_name
 
 if TYPE_CHECKING:
@@ -100,6 +100,17 @@ def test_a_key_is_any_printable_text(tmp_path: Path, key: str) -> None:
 def test_a_key_that_could_not_be_read_back_is_refused(tmp_path: Path, key: str) -> None:
     with pytest.raises(ConfigError, match="1 to 256 printable"):
         decided(tmp_path, key)
+
+
+@pytest.mark.parametrize("key", ["x" * 257, "ü" * 1000])
+def test_a_key_that_was_shortened_is_a_key(tmp_path: Path, key: str) -> None:
+    commit, _ = decided(tmp_path, shortened(key))
+
+    assert commit.key == shortened(key) != shortened(key + "x")
+
+
+def test_a_key_that_is_short_enough_stays_as_it_is() -> None:
+    assert shortened("x" * 256) == "x" * 256
 
 
 def test_files_take_no_keys(tmp_path: Path) -> None:

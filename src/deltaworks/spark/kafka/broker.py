@@ -74,6 +74,8 @@ class Broker:
     def _patiently(self, ask: Callable[[], Answer]) -> Answer:
         """What the cluster answers, asked until it does or says that it will not."""
         deadline = time.monotonic() + PATIENCE
+        self._admin.poll(0)
+        self._errors.clear()  # what was wrong before another question says nothing of this one
         while True:
             try:
                 return ask()

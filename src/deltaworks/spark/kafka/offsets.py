@@ -21,11 +21,13 @@ Offsets = dict[str, dict[int, int]]
 """Offsets by topic and partition."""
 
 
-def _starting(value: Any) -> Any:
+def starting_of(value: Any) -> Any:
+    """Where to begin, as somebody wrote it."""
     return value if value in (EARLIEST, LATEST) else _numbers(value, "earliest, latest")
 
 
-def _ending(value: Any) -> Any:
+def ending_of(value: Any) -> Any:
+    """Where to end, as somebody wrote it."""
     if value == LATEST:
         return value
     found = _numbers(value, "latest")
@@ -38,7 +40,7 @@ def _numbers(value: Any, words: str) -> Offsets:
     said = from_json_text(value)
     try:
         found = {str(topic): {int(key): _offset(number) for key, number in said[topic].items()} for topic in said}
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         found = {}
     if not found or not all(found.values()):
         raise problem(f"{value!r} says no offsets", f'Write {words}, or {{"orders": {{"0": 23, "1": -2}}}}.')
@@ -52,9 +54,9 @@ def _offset(number: Any) -> int:
 
 
 _SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object"}]}
-Starting = Annotated[str | Offsets, BeforeValidator(_starting), WithJsonSchema(_SCHEMA)]
+Starting = Annotated[str | Offsets, BeforeValidator(starting_of), WithJsonSchema(_SCHEMA)]
 """`earliest`, `latest`, or offsets by topic and partition; -2 and -1 mean the same two."""
-Ending = Annotated[str | Offsets, BeforeValidator(_ending), WithJsonSchema(_SCHEMA)]
+Ending = Annotated[str | Offsets, BeforeValidator(ending_of), WithJsonSchema(_SCHEMA)]
 """`latest`, or offsets by topic and partition; -1 means the latest."""
 
 
@@ -62,15 +64,17 @@ class NoSuchOffsetError(ConfigError):
     """A file names an offset or a partition that is not there."""
 
 
-def check_order(starting: str | Offsets, ending: str | Offsets) -> None:
-    """Refuse a start that lies behind the end, as far as the file alone can tell."""
+def check_order(
+    starting: str | Offsets, ending: str | Offsets, names: tuple[str, str] = ("startingOffsets", "endingOffsets")
+) -> None:
+    """Refuse a start that lies behind the end, as far as the words alone can tell."""
     if isinstance(starting, str) or isinstance(ending, str):
         return
     for topic, offsets in starting.items():
         for number, start in offsets.items():
             end = ending.get(topic, {}).get(number, -1)
             if start > end >= 0:
-                what = f"startingOffsets {start} of {topic} {number} comes after endingOffsets {end}"
+                what = f"{names[0]} {start} of {topic} {number} comes after {names[1]} {end}"
                 raise problem(what, "Swap them.")
 
 

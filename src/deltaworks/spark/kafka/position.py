@@ -60,12 +60,15 @@ class KafkaPosition:
     def require_there(self, broker: Broker, there: Sequence[Extent]) -> None:
         """Refuse topics that were made anew, and offsets that are gone or were never there."""
         now = {each.partition: each for each in there}
-        ids = broker.topic_ids({each.topic for each in now})
-        for topic, known in self.topics.items():
-            if topic in ids and ids[topic] != known:
-                raise OffsetsGoneError(f"Topic {topic!r} was deleted and made anew")
+        self.require_same(broker.topic_ids({each.topic for each in now}))
         for partition, offset in self.by_partition().items():
             _require_within(partition, offset, now.get(partition))
+
+    def require_same(self, ids: Mapping[str, str]) -> None:
+        """Refuse topics that were made anew."""
+        for topic, known in self.topics.items():
+            if ids.get(topic, known) != known:
+                raise OffsetsGoneError(f"Topic {topic!r} was deleted and made anew")
 
     def __str__(self) -> str:
         several = len(self.offsets) > 1

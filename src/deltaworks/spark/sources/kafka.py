@@ -18,6 +18,7 @@ from deltaworks.spark.kafka.broker import Broker
 from deltaworks.spark.kafka.end import KafkaEnd
 from deltaworks.spark.kafka.offsets import LATEST, Ending, Starting, between, resolved
 from deltaworks.spark.kafka.position import KafkaPosition
+from deltaworks.spark.kafka.ranges import range_between
 from deltaworks.spark.kafka.sample import sampled
 from deltaworks.spark.kafka.schema import schema_given
 from deltaworks.spark.kafka.session import newer, with_jars
@@ -30,12 +31,13 @@ from deltaworks.spark.sources.kafka_rows import Decoded, Decoding, bytes_decodin
 from deltaworks.spark.sources.kafka_rules import check_together, known_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaworks.spark.kafka.span import Extent
     from deltaworks.spark.sinks.base import Sink
+    from deltaworks.spark.surroundings import Surroundings
 
 ISOLATION = "kafka.isolation.level"
 TopicName = Annotated[str, AfterValidator(a_topic)]
@@ -91,6 +93,7 @@ class KafkaSource(KafkaEnd, Streamed, Source):
 
     _target: Json | None = PrivateAttr(default=None)
     _updates: bool = PrivateAttr(default=False)  # whether rows of the target are
+    _kept: list[Broker] = PrivateAttr(default_factory=list)  # at most one, for all copies that know the target
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -119,6 +122,12 @@ class KafkaSource(KafkaEnd, Streamed, Source):
     @property
     def _finds_columns(self) -> bool:
         return self.value_format == "json" and not (self.ddl or self.schema_name)
+
+    def located(self, around: Surroundings) -> Self:
+        """This source with the way to its cluster known, on which it has asked nothing yet."""
+        found = super().located(around)
+        found._kept = []
+        return found
 
     def toward(self, sink: Sink) -> Self:
         """This source, with the columns of the table its rows go to, where the file gives none."""
@@ -254,11 +263,18 @@ class KafkaSource(KafkaEnd, Streamed, Source):
         return json.dumps(KafkaPosition.of(position).offsets, separators=(",", ":"))
 
     def of_offset(self, offset: str, before: Any) -> Any:
-        """As Spark spells it; a topic that is new is asked for its id."""
-        offsets, known = json.loads(offset), KafkaPosition.of(before).topics
-        fresh = [topic for topic in offsets if topic not in known]
-        ids = Broker(self.login).topic_ids(fresh) if fresh else {}
-        return KafkaPosition(offsets, {**known, **ids}).to_dict()
+        """As Spark spells it; refuses one of topics that were made anew, whose offsets Spark takes for the same."""
+        offsets, known = json.loads(offset), KafkaPosition.of(before)
+        ids = self._topic_ids(offsets)
+        known.require_same(ids)
+        return KafkaPosition(offsets, {**known.topics, **ids}).to_dict()
+
+    def _topic_ids(self, names: Iterable[str]) -> dict[str, str]:
+        """The ids of topics, asked over one connection batch after batch: making one takes many times as long."""
+        broker = self._kept.pop() if self._kept else Broker(self.login)
+        found = broker.topic_ids(names)
+        self._kept.append(broker)  # only one that has answered
+        return found
 
     def delivered(self, rows: DataFrame, start: Any, end: Any) -> Delivered:
         """The records of one batch, decoded."""
@@ -292,12 +308,7 @@ class KafkaSource(KafkaEnd, Streamed, Source):
     def between(self, start: str, end: str) -> Source:
         """The records from one time up to another, or between offsets given as JSON."""
         whole = {"incremental": None, "starting_timestamp": None, "ending_timestamp": None}
-        if start.startswith("{"):
-            found = TypeAdapter(Starting).validate_python(start), TypeAdapter(Ending).validate_python(end)
-            return self.model_copy(update={**whole, "starting_offsets": found[0], "ending_offsets": found[1]})
-        for time in (start, end):
-            instant(time)
-        return self.model_copy(update={**whole, "starting_timestamp": start, "ending_timestamp": end})
+        return self.model_copy(update=whole | range_between(start, end))
 
     def _decoding(self, spark: SparkSession, span: KafkaSpan, records: DataFrame) -> Decoding:
         match self.value_format:
