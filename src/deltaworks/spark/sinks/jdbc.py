@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 from deltaworks.errors import ConfigError, RunError
 from deltaworks.lake.commit import Mark, keyed_app_id
 from deltaworks.lake.keyed import KeyedMark, LandedKey
-from deltaworks.lake.landing import Landing
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Columns, FromText, Location, Whole, problem
 from deltaworks.lake.moves import OvertakenError
@@ -190,7 +189,7 @@ class JdbcSink(JdbcConnector, Sink):
             marks.prepare()
             table_id = session.database.table_id(session, self.relation())
             with session.transaction():
-                if marks.take(commit, at, table_id) is not Landing.ABSENT:
+                if marks.take(commit, at, table_id) is not None:
                     raise OvertakenError(self.place, commit, "another run")
                 if commit.adopts is not None and not marks.give_up(commit, at, table_id):
                     raise OvertakenError(self.place, commit, f"a run of {commit.adopts!r}")
@@ -202,7 +201,7 @@ class JdbcSink(JdbcConnector, Sink):
 
     def marks(self, session: Session) -> Marks:
         """What the database keeps of loads into this table; other tables have marks of their own."""
-        return Marks(session, self.marks_schema, session.database.in_full(session, self.relation()))
+        return Marks(session, self.marks_schema, session.database.in_full(session, self.relation()), self.place)
 
     @property
     def marks_schema(self) -> str | None:
