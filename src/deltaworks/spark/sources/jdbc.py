@@ -44,7 +44,7 @@ class JdbcSource(JdbcConnector, Continues, Source):
     """Rows of a table or a query, each value as the database has it: see the [types](../databases.md).
 
     With `tables`, or a schema alone, every table is a load of its own; `{table}` in the sink's
-    path, table or topic stands for its name.
+    path, table, topic or asidePath stands for its name.
     """
 
     source_type: Literal["PostgreSQL", "MySQL", "JDBC"]

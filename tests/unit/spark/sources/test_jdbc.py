@@ -102,6 +102,23 @@ def test_several_tables_need_a_place_each() -> None:
     assert pipeline(extract, {"sinkType": "DeltaLake", "path": "lake/{table}"}).part is None
 
 
+@pytest.mark.parametrize(
+    ("sink", "params"),
+    [
+        ("PostgreSQL", {**HERE, "table": "{table}"}),
+        ("Kafka", {"topic": "{table}", "kafka.bootstrap.servers": "a:9092"}),
+    ],
+)
+def test_several_tables_need_a_place_each_for_what_is_set_aside(sink: str, params: dict[str, Any]) -> None:
+    extract = {"sourceType": "PostgreSQL", "connectionParams": {**HERE, "tables": ["a", "b"]}}
+
+    with pytest.raises(InvalidFileError, match="Rows of several tables would be set aside in one place") as refused:
+        pipeline(extract, {"sinkType": sink, "connectionParams": {**params, "asidePath": "/lake/aside"}})
+    assert refused.value.hint == "Write {table} for the name of each, as asidePath: lake/{table}_aside."
+    each = pipeline(extract, {"sinkType": sink, "connectionParams": {**params, "asidePath": "/lake/{table}_aside"}})
+    assert each.load.for_table("b").aside().place == "/lake/b_aside"
+
+
 def test_an_input_is_one_table() -> None:
     whole = {
         "pipelineId": "p",
