@@ -9,6 +9,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.integration.increments import meanwhile
 from tests.integration.rows import frame, stored
 from tests.integration.sinks.jdbc_loads import (
     THREE,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from tests.servers.database import TestDatabase
 
     from deltaworks.runs.result import LoadResult
+    from deltaworks.spark.sinks import Sink
 
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -282,6 +284,17 @@ def test_what_a_killed_load_left_is_removed_by_a_later_one(spark: SparkSession, 
     assert beside(database) == [new]
 
 
+def test_the_rows_of_a_run_that_has_gone_on_for_weeks_are_not_taken_for_left_ones(
+    spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = frame(spark, *THREE)
+    meanwhile(monkeypatch, "before_commit", lambda: landed(load(rows, database, "Append", table="u")))
+
+    ready(spark, database).write(Batch(rows=rows), WriteMode.APPEND, Commit(run_id="20240101T000000-0123abcd"))
+
+    assert database.rows("SELECT count(*) FROM t") == database.rows("SELECT count(*) FROM u") == [(3,)]
+
+
 # Elsewhere
 
 
@@ -343,11 +356,16 @@ def test_a_place_that_is_not_there_or_lets_nobody_in_is_told(
     assert (caught.value.exit_code, str(caught.value).startswith("load: ")) == (code, True)
 
 
+def ready(spark: SparkSession, database: TestDatabase) -> Sink:
+    """The sink of the table `t`, about to be written."""
+    part = checked(LoadPart, Document({"load": database.sink(table="t"), "writeMode": "Append"}))
+    return part.load.located(Around(session=lambda: spark, vault=database.vault()))
+
+
 def test_the_position_of_a_batch_is_kept_in_its_transaction(
     spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = checked(LoadPart, Document({"load": database.sink(table="t"), "writeMode": "Append"}))
-    sink = part.load.located(Around(session=lambda: spark, vault=database.vault()))
+    sink = ready(spark, database)
     position = Position(source="orders topic", start={"0": 5}, end={"0": 8})
     commit = Commit(
         run_id="20240101T000000-0123abcd", pipeline="orders", position=position, mark=Mark("deltaworks/orders", 1)

@@ -176,8 +176,8 @@ class Sink(Connector):
         return rows
 
     @abstractmethod
-    def scratch(self, run_id: str) -> str:
-        """A folder of its own for rows that are looked at more than once."""
+    def scratch(self, own: str) -> str:
+        """A folder for rows that are looked at more than once, by an id of its own."""
 
     def check_aside(self) -> None:
         """Refuse a file that sets rows aside where this sink has no place for them."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from deltaworks import failpoints
 from deltaworks.errors import ConflictError, DeltaworksError, RunError
 from deltaworks.lake.mode import WriteMode
-from deltaworks.runs.record import now
+from deltaworks.runs.record import new_run_id, now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.batch import left
 from deltaworks.spark.databases.base import BrokenOffError, Relation
@@ -72,10 +72,11 @@ class JdbcLoad:
     def run(self, batch: Batch, commit: Commit) -> LoadResult:
         """Land the rows once, however many tries that takes."""
         steps = Steps.decided(self.sink, self.session, batch.rows, self.mode)
-        staging = Relation(table=STAGING.format(commit.run_id), schema=self.sink.marks_schema)
+        begun = new_run_id()  # not the run's id: that one may go on for weeks, and others would take it for killed
+        staging = Relation(table=STAGING.format(begun), schema=self.sink.marks_schema)
         if commit.mark is not None:
             self.sink.marks(self.session).prepare()
-        self._drop_left(staging, commit.run_id)
+        self._drop_left(staging, begun)
         with self._beside(steps, staging):
             count = self._staged(steps, batch.rows, staging)
             self._judge(steps, staging)
@@ -84,12 +85,12 @@ class JdbcLoad:
             failpoints.reach("after_commit")
         return result
 
-    def _drop_left(self, staging: Relation, run_id: str) -> None:
-        """Remove what runs that were killed long ago left beside the table."""
+    def _drop_left(self, staging: Relation, begun: str) -> None:
+        """Remove what was begun long ago beside the table and left there."""
         database = self.session.database
         with suppress(DeltaworksError):
             names = database.tables(self.session, staging.schema)
-            for name in left(names, staging.table or "", run_id, now=datetime.now(UTC)):
+            for name in left(names, staging.table or "", begun, now=datetime.now(UTC)):
                 self.session.run(f"DROP TABLE {database.spelled(replace(staging, table=name))}")
 
     @contextmanager

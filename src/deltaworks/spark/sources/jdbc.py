@@ -282,7 +282,7 @@ class JdbcSource(JdbcConnector, Continues, Source):
             with explained("extract"):
                 rows, end = self.read(spark, span), None
                 if not request.looks:
-                    rows = kept.enter_context(staged(rows, request.scratch, request.run_id, request.access))
+                    rows = kept.enter_context(staged(rows, request.scratch, request.access))
                     end = batch.end(rows).to_dict()
                     asking.close()  # nothing more is read: the database need not wait until the rows have landed
             yield Delivered(
