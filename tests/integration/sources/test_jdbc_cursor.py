@@ -211,6 +211,54 @@ def test_a_table_that_was_emptied_is_refused(reader: Reader) -> None:
     assert reader.ids() == [1]
 
 
+ANEW = ["DROP TABLE sent", "CREATE TABLE sent (id INT PRIMARY KEY, at INT, part INT)"]
+
+
+def test_a_table_that_was_made_anew_is_refused_however_far_it_has_grown(on_postgres: Reader) -> None:
+    on_postgres.add(1, 2)
+    on_postgres.run()
+    on_postgres.database.run("TRUNCATE sent")
+    on_postgres.add(2, 3)
+    on_postgres.run()
+    on_postgres.database.run(*ANEW)
+    on_postgres.add(1, 4, 5)
+    with pytest.raises(CursorLostError, match="it was dropped and made anew since it was read") as told:
+        on_postgres.run()
+
+    assert "--full-refresh" in told.value.hint
+    assert on_postgres.ids() == [1, 2, 3]
+    on_postgres.run(options={"full_refresh": True})
+    on_postgres.add(6)
+    on_postgres.run()
+    assert on_postgres.ids() == [1, 4, 5, 6]
+
+
+def test_a_table_that_is_made_anew_between_two_batches_is_refused(
+    on_postgres: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_postgres.add(1, 2)
+    meanwhile(
+        monkeypatch, "after_batch", lambda: on_postgres.database.run(*ANEW, "INSERT INTO sent VALUES (1, 1), (3, 3)")
+    )
+
+    with pytest.raises(CursorLostError, match="made anew"):
+        on_postgres.run(maxRowsPerBatch=1)
+    assert on_postgres.ids() == [1]
+
+
+@pytest.mark.parametrize("read", [{"query": "SELECT * FROM sent"}, {"table": "shown"}])
+def test_a_query_or_view_of_a_table_that_is_rebuilt_is_read_on(on_postgres: Reader, read: dict[str, str]) -> None:
+    shown = "CREATE VIEW shown AS SELECT * FROM sent"
+    on_postgres.database.run(shown)
+    on_postgres.add(1, 2)
+    on_postgres.run(extract=read, keyColumns=["id"])
+    on_postgres.database.run("DROP VIEW shown", *ANEW, shown)
+    on_postgres.add(1, 2, 3)
+    on_postgres.run(extract=read, keyColumns=["id"])
+
+    assert on_postgres.ids() == [1, 2, 3]
+
+
 def test_a_cursor_that_is_another_now_is_refused(reader: Reader) -> None:
     reader.add(1, 2)
     reader.run()

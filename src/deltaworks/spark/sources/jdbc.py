@@ -228,7 +228,7 @@ class JdbcSource(JdbcConnector, Continues, Source):
         with self._session() as session:
             cursor = self._cursor(session)
             value = cursor.newest()
-            found = CursorPosition(column=cursor.reading.name)
+            found = CursorPosition(column=cursor.reading.name, table=cursor.table)
             return (found if value is None else replace(found, kind=cursor.kind, value=value)).to_dict()
 
     def _cursor(self, session: Session, readings: tuple[Reading, ...] | None = None) -> Cursor:

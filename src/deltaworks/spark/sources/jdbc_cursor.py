@@ -171,7 +171,8 @@ class CursorBatch:
     def end(self, rows: DataFrame) -> CursorPosition:
         """Where the batch leaves off, by the rows themselves that were read."""
         way = self.way
-        found = CursorPosition(column=self.cursor.reading.name, keys=way.names, nulls=self.nulls or self.start.nulls)
+        nulls = self.nulls or self.start.nulls
+        found = CursorPosition(column=self.cursor.reading.name, keys=way.names, nulls=nulls, table=self.cursor.table)
         if self.high is None:
             return found
         return way.ended(rows, self.start, replace(found, kind=self.cursor.kind, value=self.high))
@@ -182,6 +183,7 @@ def decided(way: Way, asked: JdbcIncremental, start: CursorPosition, *, whole: b
     cursor, last = way.cursor, None if whole else start.value
     nulls = _nulls(cursor, asked, start, whole=whole)
     if last is not None:
+        cursor.require_same(start)
         way.require_same(start)
     high = cut = cursor.after(last, asked.max_rows_per_batch) if asked.max_rows_per_batch and not whole else None
     if high is None:  # which an empty text is not
