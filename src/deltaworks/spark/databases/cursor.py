@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from deltaworks.errors import ConfigError, RefusedError
@@ -171,7 +171,8 @@ class Cursor:
         if not lag:
             return self.spelled(value)
         if self.kind == "number" and isinstance(lag, int):
-            return f"{Decimal(value) - lag:f}"
+            digits = Context(prec=len(value) + len(str(lag)))
+            return f"{digits.subtract(Decimal(value), Decimal(lag)):f}"
         if self.kind in TIMES and isinstance(lag, timedelta):
             return self.session.database.earlier(self.spelled(value), self.kind, lag)
         wanted = "a whole number" if self.kind == "number" else "a duration such as 10m"

@@ -38,14 +38,19 @@ WORTH = 200_000  # rows that are worth more than one connection
 
 
 def _lag(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, timedelta | int | str) or _is_ahead(value):
+        raise problem(f"{value!r} is no lag", "Write a duration such as 10m, or a whole number that is not below 0.")
     if isinstance(value, timedelta):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise problem(f"{value!r} is no lag", "Write a duration such as 10m, or a whole number.")
     if isinstance(value, int) or value.strip().isdigit():
         return int(value)
     with as_problem():
         return duration(value)
+
+
+def _is_ahead(value: timedelta | int | str) -> bool:
+    """Whether it would begin behind the last cursor, and leave rows out; of text the duration tells."""
+    return value < timedelta() if isinstance(value, timedelta) else isinstance(value, int) and value < 0
 
 
 Lag = Annotated[

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from deltaworks.pipeline.checking import InvalidFileError, checked
 from deltaworks.pipeline.config import ExtractPart, PipelineConfig
 from deltaworks.pipeline.document import Document
 from deltaworks.pipeline.order import reads
 from deltaworks.spark.sources.jdbc import JdbcSource
+from deltaworks.spark.sources.jdbc_cursor import JdbcIncremental
 
 HERE = {"host": "db", "database": "shop"}
 
@@ -74,6 +77,17 @@ def test_what_cannot_be_meant_is_refused(kind: str, params: dict[str, Any], mess
     with pytest.raises(InvalidFileError) as refused:
         source(kind, **params)
     assert message in " ".join(text for pair in refused.value.problems for text in pair)
+
+
+@pytest.mark.parametrize("lag", [-100, "-100", "-10m", timedelta(minutes=-10), True, 0.5])
+def test_a_lag_that_would_leave_rows_out_or_is_none_is_refused(lag: Any) -> None:
+    with pytest.raises(ValidationError, match=r"lag|duration"):
+        JdbcIncremental.model_validate({"cursorColumn": "id", "lag": lag})
+
+
+@pytest.mark.parametrize(("lag", "meant"), [(0, 0), ("100", 100), ("10m", timedelta(minutes=10))])
+def test_a_lag_is_a_number_or_a_duration(lag: Any, meant: Any) -> None:
+    assert JdbcIncremental.model_validate({"cursorColumn": "id", "lag": lag}).lag == meant
 
 
 @pytest.mark.parametrize("name", ["fetchsize", "dbTable", "numPartitions", "url"])
