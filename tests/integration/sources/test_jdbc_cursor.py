@@ -336,6 +336,41 @@ def test_a_range_lands_once_and_moves_no_position(reader: Reader) -> None:
     assert [row["part"] for row in both(reader.spark, reader.out)] == [0, 9, 0]
 
 
+BOUNDS = {
+    "int": ("9", "10"),
+    "date": ("2024-01-31", "2024-02-01"),
+    "timestamp(6)": ("2024-01-31 02:30:00", "2024-01-31 02:30:00.000001"),
+    "varchar(9)": ("10", "9"),
+}
+
+
+@pytest.mark.parametrize(("kind", "bounds"), list(BOUNDS.items()), ids=list(BOUNDS))
+def test_a_range_whose_ends_are_swapped_is_refused_and_spends_no_key(
+    reader: Reader, kind: str, bounds: tuple[str, str]
+) -> None:
+    start, end = bounds
+    reader.database.run("DROP TABLE sent", f"CREATE TABLE sent (id INT PRIMARY KEY, at {kind}, part INT)")
+    reader.add(1, at=f"'{start}'")
+    for swapped in ((end, start), (start, start)):
+        with pytest.raises(ConfigError, match=f"{swapped[0]} is not before {swapped[1]}") as told:
+            reader.run("Upsert", options={"between": swapped})
+    assert told.value.hint == "Swap --from and --to."
+
+    assert reader.run("Upsert", options={"between": (start, end)}).load.rows_inserted == 1
+
+
+@pytest.mark.parametrize(("order", "ends"), [("C", ("B", "b")), ("en-x-icu", ("a", "B"))])
+def test_the_ends_of_a_range_are_in_the_order_of_the_column(
+    on_postgres: Reader, order: str, ends: tuple[str, str]
+) -> None:
+    on_postgres.database.run(
+        "DROP TABLE sent", f'CREATE TABLE sent (id INT PRIMARY KEY, at text COLLATE "{order}", part INT)'
+    )
+    on_postgres.add(1, at="'a'")
+
+    assert on_postgres.run("Upsert", options={"between": ends}).load.rows_inserted == 1
+
+
 # The values of each kind in their order; the last one is where the next row comes to the very value.
 KINDS = {
     "smallint": "-32768 | -1 | 0 | 32767",

@@ -116,6 +116,18 @@ class Cursor:
             raise ConfigError(f"{value!r} is no number, as {self.reading.name!r} is.", hint="Write a number.")
         return value
 
+    def is_before(self, value: str, other: str) -> bool:
+        """Whether a value comes before another one, in the order of the column."""
+        ((found,),) = self.session.rows(f"SELECT {self._alone(value)} < {self._alone(other)}")
+        return bool(found)
+
+    def _alone(self, value: str) -> str:
+        """A value as SQL that is compared as those of the column are, though none of them stands beside it."""
+        spelled = self.spelled(value)
+        if self.kind == "text":
+            return f"(SELECT {self.column} FROM {self._table} WHERE 1 = 0 UNION ALL SELECT {spelled})"
+        return self.session.database.earlier(spelled, self.kind, timedelta()) if self.kind in TIMES else spelled
+
     def newest(self, beyond: str | None = None) -> str | None:
         """The largest value there is, beyond a value where one is given; none where there is no such row."""
         text = self.session.database.as_text(f"max({self.column})")

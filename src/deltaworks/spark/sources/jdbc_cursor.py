@@ -77,6 +77,8 @@ class Between:
     def to_sql(self, session: Session, relation: Relation, readings: Sequence[Reading]) -> str:
         """What selects its rows."""
         cursor = Cursor.found(session, relation, self.column, readings)
+        if not cursor.is_before(self.start, self.end):
+            raise ConfigError(f"{self.start} is not before {self.end}.", hint="Swap --from and --to.")
         return f"({cursor.column} >= {cursor.spelled(self.start)} AND {cursor.column} < {cursor.spelled(self.end)})"
 
 
