@@ -24,7 +24,7 @@ from tests.integration.sinks.jdbc_loads import (
 )
 
 import deltaworks
-from deltaworks.errors import DeltaworksError
+from deltaworks.errors import DeltaworksError, RefusedError
 from deltaworks.lake.commit import Commit, Mark, Position
 from deltaworks.lake.mode import WriteMode
 from deltaworks.pipeline.around import Around
@@ -230,6 +230,40 @@ def test_each_of_several_tables_has_its_own_marks(
 
     assert database.rows("SELECT id FROM copy_one") == [(1,)]
     assert database.rows("SELECT id FROM copy_two") == [(2,)]
+
+
+def test_a_key_whose_table_was_dropped_is_refused_until_it_is_to_land_again(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path
+) -> None:
+    pipeline = from_table(spark.range(2), tmp_path, load=database.sink(table="t"))
+
+    def run(*, again: bool = False) -> bool:
+        result = deltaworks.run(pipeline, spark=spark, vault=database.vault(), key="monday", again=again)
+        return result.load.already_landed
+
+    run()
+    database.run("DROP TABLE t")
+    with pytest.raises(RefusedError, match=r"Key 'monday' landed in .*dropped or made anew since") as told:
+        run()
+    assert told.value.hint == "Run with --again to land it once more."
+
+    assert (run(again=True), run()) == (False, True)
+    assert database.rows("SELECT count(*) FROM t") == [(2,)]
+
+
+def test_a_key_whose_table_was_made_anew_is_refused(spark: SparkSession, pg: TestDatabase) -> None:
+    landed(load(frame(spark, *THREE), pg, "Append", key="monday"))
+    before = pg.rows("SELECT position FROM deltaworks_positions")
+    pg.run("TRUNCATE t")
+    assert landed(load(frame(spark, *THREE), pg, "Append", key="monday")).already_landed
+    pg.run("DROP TABLE t", "CREATE TABLE t (id bigint, name text)")
+
+    refused = load(frame(spark, *THREE), pg, "Append", key="monday")
+
+    assert "made anew since" in str(refused.error)
+    assert pg.rows("SELECT position FROM deltaworks_positions") == before
+    pg.run("UPDATE deltaworks_positions SET position = NULL")  # as loads did that noted no table
+    assert landed(load(frame(spark, *THREE), pg, "Append", key="monday")).already_landed
 
 
 def test_two_writers_of_the_same_keys_both_land(spark: SparkSession, database: TestDatabase) -> None:

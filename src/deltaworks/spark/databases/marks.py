@@ -34,7 +34,7 @@ class Put:
     version: int
     run_id: str
     landed_at: str
-    said: dict[str, Any]  # of an incremental load: where it ended, who it was, and what its table was
+    said: dict[str, Any]  # what its table was; of an incremental load also where it ended, and who it was
 
     @property
     def table_id(self) -> str:
@@ -43,7 +43,7 @@ class Put:
 
     def reached(self) -> Reached | None:
         """How far a pipeline got with it; none of a load that had no position."""
-        if not self.said:
+        if "source" not in self.said:
             return None
         return Reached(
             batch=self.version,
@@ -146,7 +146,7 @@ class Marks:
         self._session.run(
             f"UPDATE {self._named} SET version = %s, run_id = %s, pipeline = %s, position = %s, landed_at = %s "
             "WHERE app_id = %s AND target = %s",
-            *(mark.version, commit.run_id, commit.pipeline, json.dumps(said) if said else None, landed_at),
+            *(mark.version, commit.run_id, commit.pipeline, json.dumps(said), landed_at),
             *(mark.app_id, self._target),
         )
 
@@ -166,7 +166,7 @@ def goes_on(commit: Commit) -> bool:
 
 def _said(commit: Commit, table_id: str) -> dict[str, Any]:
     if commit.position is None:
-        return {}
+        return {"table_id": table_id}
     own = {"user": commit.user, "host": commit.host, "why": commit.why, "table_id": table_id}
     return {**commit.position.to_dict(), **{name: value for name, value in own.items() if value}}
 

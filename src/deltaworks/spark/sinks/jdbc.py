@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from deltaworks.errors import ConfigError, RunError
+from deltaworks.errors import ConfigError, RefusedError, RunError
 from deltaworks.lake.commit import Mark, keyed_app_id
 from deltaworks.lake.keyed import KeyedMark, LandedKey
 from deltaworks.lake.mode import WriteMode
@@ -135,11 +135,16 @@ class JdbcSink(JdbcConnector, Sink):
         if self.known is None:
             return super().mark_for(pipeline, key, again=again)
         with self.known.session(self.address) as session:
-            there = self.marks(session).found(app_id)
+            there, now = self.marks(session).found(app_id), session.database.table_id(session, self.relation())
         if there is None or there.version < 1:
             return KeyedMark(Mark(app_id, 1), None)
         if again:
             return KeyedMark(Mark(app_id, there.version + 1), None)
+        if not now or there.table_id not in {"", now}:
+            raise RefusedError(
+                f"Key {key!r} landed in {self.place}, but the table was dropped or made anew since.",
+                hint="Run with --again to land it once more.",
+            )
         return KeyedMark(Mark(app_id, there.version), LandedKey(None, there.run_id))
 
     @property
