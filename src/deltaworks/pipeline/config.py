@@ -90,11 +90,9 @@ class PipelineConfig(FileModel):
         several = next((f"inputs.{name}" for name, each in self.inputs.items() if each.several), None)
         if several:
             _raise_at(("inputs",), problem(f"{several} names several tables", "Name one table, or a query."), several)
-        if self.extract.several and not self.load.names_each:
-            error = problem(
-                "Several tables would go to one place", "Write {table} for the name of each, as lake/{table}."
-            )
-            _raise_at(("load",), error, None)
+        if self.extract.several:
+            with _at(("load",), None):
+                self.load.check_several()
         return self
 
     @model_validator(mode="after")

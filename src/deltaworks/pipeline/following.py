@@ -73,7 +73,7 @@ def request_for(
     """What is asked of the source next."""
     return Request(
         position=position,
-        scratch=f"{config.load.scratch(run_id)}-source",
+        scratch=lambda own: f"{config.load.scratch(own)}-source",
         run_id=run_id,
         once=config.write_mode is not WriteMode.UPSERT,
         whole=whole,

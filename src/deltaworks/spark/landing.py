@@ -91,7 +91,7 @@ def _repeated(sink: Sink, batch: Batch, commit: Commit) -> Iterator[DataFrame]:
     if batch.repeats and batch.settle is None:
         yield batch.rows
         return
-    with staged(batch.rows, sink.scratch(commit.run_id), commit.run_id, sink.access) as rows:
+    with staged(batch.rows, sink.scratch, sink.access) as rows:
         if batch.settle is not None:
             batch.settle()
         yield rows

@@ -9,6 +9,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.integration.increments import meanwhile
 from tests.integration.rows import frame, stored
 from tests.integration.sinks.jdbc_loads import (
     THREE,
@@ -23,7 +24,7 @@ from tests.integration.sinks.jdbc_loads import (
 )
 
 import deltaworks
-from deltaworks.errors import DeltaworksError
+from deltaworks.errors import DeltaworksError, RefusedError
 from deltaworks.lake.commit import Commit, Mark, Position
 from deltaworks.lake.mode import WriteMode
 from deltaworks.pipeline.around import Around
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from tests.servers.database import TestDatabase
 
     from deltaworks.runs.result import LoadResult
+    from deltaworks.spark.sinks import Sink
 
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -230,6 +232,40 @@ def test_each_of_several_tables_has_its_own_marks(
     assert database.rows("SELECT id FROM copy_two") == [(2,)]
 
 
+def test_a_key_whose_table_was_dropped_is_refused_until_it_is_to_land_again(
+    spark: SparkSession, database: TestDatabase, tmp_path: Path
+) -> None:
+    pipeline = from_table(spark.range(2), tmp_path, load=database.sink(table="t"))
+
+    def run(*, again: bool = False) -> bool:
+        result = deltaworks.run(pipeline, spark=spark, vault=database.vault(), key="monday", again=again)
+        return result.load.already_landed
+
+    run()
+    database.run("DROP TABLE t")
+    with pytest.raises(RefusedError, match=r"Key 'monday' landed in .*dropped or made anew since") as told:
+        run()
+    assert told.value.hint == "Run with --again to land it once more."
+
+    assert (run(again=True), run()) == (False, True)
+    assert database.rows("SELECT count(*) FROM t") == [(2,)]
+
+
+def test_a_key_whose_table_was_made_anew_is_refused(spark: SparkSession, pg: TestDatabase) -> None:
+    landed(load(frame(spark, *THREE), pg, "Append", key="monday"))
+    before = pg.rows("SELECT position FROM deltaworks_positions")
+    pg.run("TRUNCATE t")
+    assert landed(load(frame(spark, *THREE), pg, "Append", key="monday")).already_landed
+    pg.run("DROP TABLE t", "CREATE TABLE t (id bigint, name text)")
+
+    refused = load(frame(spark, *THREE), pg, "Append", key="monday")
+
+    assert "made anew since" in str(refused.error)
+    assert pg.rows("SELECT position FROM deltaworks_positions") == before
+    pg.run("UPDATE deltaworks_positions SET position = NULL")  # as loads did that noted no table
+    assert landed(load(frame(spark, *THREE), pg, "Append", key="monday")).already_landed
+
+
 def test_two_writers_of_the_same_keys_both_land(spark: SparkSession, database: TestDatabase) -> None:
     database.run("CREATE TABLE t (id bigint primary key, n bigint)")
     results: list[LoadResult] = []
@@ -280,6 +316,17 @@ def test_what_a_killed_load_left_is_removed_by_a_later_one(spark: SparkSession, 
     landed(load(frame(spark, *THREE), database, "Append"))
 
     assert beside(database) == [new]
+
+
+def test_the_rows_of_a_run_that_has_gone_on_for_weeks_are_not_taken_for_left_ones(
+    spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = frame(spark, *THREE)
+    meanwhile(monkeypatch, "before_commit", lambda: landed(load(rows, database, "Append", table="u")))
+
+    ready(spark, database).write(Batch(rows=rows), WriteMode.APPEND, Commit(run_id="20240101T000000-0123abcd"))
+
+    assert database.rows("SELECT count(*) FROM t") == database.rows("SELECT count(*) FROM u") == [(3,)]
 
 
 # Elsewhere
@@ -343,11 +390,16 @@ def test_a_place_that_is_not_there_or_lets_nobody_in_is_told(
     assert (caught.value.exit_code, str(caught.value).startswith("load: ")) == (code, True)
 
 
+def ready(spark: SparkSession, database: TestDatabase) -> Sink:
+    """The sink of the table `t`, about to be written."""
+    part = checked(LoadPart, Document({"load": database.sink(table="t"), "writeMode": "Append"}))
+    return part.load.located(Around(session=lambda: spark, vault=database.vault()))
+
+
 def test_the_position_of_a_batch_is_kept_in_its_transaction(
     spark: SparkSession, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = checked(LoadPart, Document({"load": database.sink(table="t"), "writeMode": "Append"}))
-    sink = part.load.located(Around(session=lambda: spark, vault=database.vault()))
+    sink = ready(spark, database)
     position = Position(source="orders topic", start={"0": 5}, end={"0": 8})
     commit = Commit(
         run_id="20240101T000000-0123abcd", pipeline="orders", position=position, mark=Mark("deltaworks/orders", 1)

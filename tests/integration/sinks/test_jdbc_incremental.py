@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.increments import broken_off, changed, following, insert, meanwhile, table
-from tests.integration.sinks.jdbc_loads import beside, cut_connection
+from tests.integration.rows import stored
+from tests.integration.sinks.jdbc_loads import beside, cut_connection, tables
 
 import deltaworks
 from deltaworks.errors import DeltaworksError
@@ -54,6 +56,11 @@ class Pipe:
             **parts,
         }
         return deltaworks.run(found, spark=self.spark, vault=self.database.vault(), **asked)
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """The source, all of it."""
+        return {name: value for name, value in following(self.source).items() if name != "incremental"}
 
     def in_small_batches(self, **parts: Any) -> RunResult:
         """Land what is new, each row in a batch of its own."""
@@ -220,6 +227,27 @@ def test_a_copy_that_is_overtaken_between_two_batches_of_a_table_doubles_nothing
         assert rows(database) == rows(database, "sent")
 
 
+@pytest.mark.parametrize("keyed", [False, True])
+def test_what_the_copy_that_lost_had_set_aside_goes_with_it(
+    spark: SparkSession, tmp_path: Path, pg: TestDatabase, monkeypatch: pytest.MonkeyPatch, keyed: bool
+) -> None:
+    pipe = Pipe(spark, tmp_path, pg)
+    pipe.send(3)
+    parts: dict[str, Any] = {
+        "load": pg.sink(table="t", asidePath=str(tmp_path / "aside")),
+        "expect": [{"name": "small", "check": "id < 3", "onFailure": "setAside"}],
+        **({"extract": pipe.whole, "asked": {"key": "monday"}} if keyed else {}),
+    }
+    others: list[str] = []
+    meanwhile(monkeypatch, "before_commit", lambda: others.append(pipe.run(**parts).run_id))
+
+    with nullcontext() if keyed else pytest.raises(TakenOverError):
+        assert pipe.run(**parts).load.landed_by == others[0]
+
+    assert rows(pg) == [1, 2]
+    assert [(row["run"], row["row"]) for row in stored(tmp_path / "aside")] == [(others[0], '{"id":3}')]
+
+
 # Changes of a feed
 
 
@@ -320,6 +348,42 @@ def test_a_table_that_was_dropped_is_refused_by_mysql_too(
 
     with pytest.raises(RecreatedError):
         pipe.run()
+
+
+@pytest.mark.parametrize("step", ["before_batch", "before_commit"])
+@pytest.mark.parametrize("made_anew", [True, False])
+def test_a_table_that_is_dropped_while_a_batch_is_on_its_way_is_refused(
+    spark: SparkSession, tmp_path: Path, pg: TestDatabase, monkeypatch: pytest.MonkeyPatch, made_anew: bool, step: str
+) -> None:
+    pipe = Pipe(spark, tmp_path, pg)
+    pipe.send(2)
+    pipe.run()
+    pipe.send()
+    before, anew = position(pg), ["CREATE TABLE t (id INT)"] if made_anew else []
+    meanwhile(monkeypatch, step, lambda: pg.run("DROP TABLE t", *anew))
+
+    with pytest.raises(RecreatedError, match="dropped, replaced or made anew"):
+        pipe.run()
+
+    assert (position(pg), beside(pg)) == (before, [])
+    assert rows(pg) == [] if made_anew else "t" not in tables(pg)
+    pipe.run(asked={"full_refresh": True})
+    assert pipe.landed == 3
+
+
+def test_a_table_that_is_dropped_while_a_batch_is_on_its_way_is_refused_by_mysql_too(
+    spark: SparkSession, tmp_path: Path, my: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = Pipe(spark, tmp_path, my)
+    pipe.send()
+    pipe.run()
+    pipe.send()
+    meanwhile(monkeypatch, "before_commit", lambda: my.run("DROP TABLE t"))
+
+    with pytest.raises(RecreatedError):
+        pipe.run()
+
+    assert "t" not in tables(my)
 
 
 # All anew

@@ -211,6 +211,54 @@ def test_a_table_that_was_emptied_is_refused(reader: Reader) -> None:
     assert reader.ids() == [1]
 
 
+ANEW = ["DROP TABLE sent", "CREATE TABLE sent (id INT PRIMARY KEY, at INT, part INT)"]
+
+
+def test_a_table_that_was_made_anew_is_refused_however_far_it_has_grown(on_postgres: Reader) -> None:
+    on_postgres.add(1, 2)
+    on_postgres.run()
+    on_postgres.database.run("TRUNCATE sent")
+    on_postgres.add(2, 3)
+    on_postgres.run()
+    on_postgres.database.run(*ANEW)
+    on_postgres.add(1, 4, 5)
+    with pytest.raises(CursorLostError, match="it was dropped and made anew since it was read") as told:
+        on_postgres.run()
+
+    assert "--full-refresh" in told.value.hint
+    assert on_postgres.ids() == [1, 2, 3]
+    on_postgres.run(options={"full_refresh": True})
+    on_postgres.add(6)
+    on_postgres.run()
+    assert on_postgres.ids() == [1, 4, 5, 6]
+
+
+def test_a_table_that_is_made_anew_between_two_batches_is_refused(
+    on_postgres: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_postgres.add(1, 2)
+    meanwhile(
+        monkeypatch, "after_batch", lambda: on_postgres.database.run(*ANEW, "INSERT INTO sent VALUES (1, 1), (3, 3)")
+    )
+
+    with pytest.raises(CursorLostError, match="made anew"):
+        on_postgres.run(maxRowsPerBatch=1)
+    assert on_postgres.ids() == [1]
+
+
+@pytest.mark.parametrize("read", [{"query": "SELECT * FROM sent"}, {"table": "shown"}])
+def test_a_query_or_view_of_a_table_that_is_rebuilt_is_read_on(on_postgres: Reader, read: dict[str, str]) -> None:
+    shown = "CREATE VIEW shown AS SELECT * FROM sent"
+    on_postgres.database.run(shown)
+    on_postgres.add(1, 2)
+    on_postgres.run(extract=read, keyColumns=["id"])
+    on_postgres.database.run("DROP VIEW shown", *ANEW, shown)
+    on_postgres.add(1, 2, 3)
+    on_postgres.run(extract=read, keyColumns=["id"])
+
+    assert on_postgres.ids() == [1, 2, 3]
+
+
 def test_a_cursor_that_is_another_now_is_refused(reader: Reader) -> None:
     reader.add(1, 2)
     reader.run()
@@ -286,6 +334,41 @@ def test_a_range_lands_once_and_moves_no_position(reader: Reader) -> None:
 
     assert (first.load.rows_updated, second.load.already_landed) == (1, True)
     assert [row["part"] for row in both(reader.spark, reader.out)] == [0, 9, 0]
+
+
+BOUNDS = {
+    "int": ("9", "10"),
+    "date": ("2024-01-31", "2024-02-01"),
+    "timestamp(6)": ("2024-01-31 02:30:00", "2024-01-31 02:30:00.000001"),
+    "varchar(9)": ("10", "9"),
+}
+
+
+@pytest.mark.parametrize(("kind", "bounds"), list(BOUNDS.items()), ids=list(BOUNDS))
+def test_a_range_whose_ends_are_swapped_is_refused_and_spends_no_key(
+    reader: Reader, kind: str, bounds: tuple[str, str]
+) -> None:
+    start, end = bounds
+    reader.database.run("DROP TABLE sent", f"CREATE TABLE sent (id INT PRIMARY KEY, at {kind}, part INT)")
+    reader.add(1, at=f"'{start}'")
+    for swapped in ((end, start), (start, start)):
+        with pytest.raises(ConfigError, match=f"{swapped[0]} is not before {swapped[1]}") as told:
+            reader.run("Upsert", options={"between": swapped})
+    assert told.value.hint == "Swap --from and --to."
+
+    assert reader.run("Upsert", options={"between": (start, end)}).load.rows_inserted == 1
+
+
+@pytest.mark.parametrize(("order", "ends"), [("C", ("B", "b")), ("en-x-icu", ("a", "B"))])
+def test_the_ends_of_a_range_are_in_the_order_of_the_column(
+    on_postgres: Reader, order: str, ends: tuple[str, str]
+) -> None:
+    on_postgres.database.run(
+        "DROP TABLE sent", f'CREATE TABLE sent (id INT PRIMARY KEY, at text COLLATE "{order}", part INT)'
+    )
+    on_postgres.add(1, at="'a'")
+
+    assert on_postgres.run("Upsert", options={"between": ends}).load.rows_inserted == 1
 
 
 # The values of each kind in their order; the last one is where the next row comes to the very value.

@@ -275,6 +275,10 @@ class Database(ABC):
         """What tells a table from one made in its place, as far as the database knows; nothing where none is."""
         return "there" if self.exists(session, relation) else ""
 
+    def number(self, session: Session, relation: Relation) -> str | None:
+        """What tells a table whose rows are read from one made in its place; none where nothing does."""
+        return None
+
     @abstractmethod
     def type_for(self, kind: str, *, key: bool) -> str | None:
         """The type of a new column for values of one of Spark's types; none where there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from deltaworks.errors import ConfigError, RefusedError
@@ -37,6 +37,7 @@ class CursorPosition:
     at: frozenset[str] = frozenset()  # hashes of the keys of the rows at the value that were read
     again: str | None = None  # what the rows were like that the next batch reads again
     nulls: bool = False  # rows without a value were read
+    table: str | None = None  # what tells the table from one made in its place, where the database knows
 
     @classmethod
     def of(cls, position: Any) -> Self:
@@ -52,6 +53,7 @@ class CursorPosition:
             at=frozenset(position.get("at", ())),
             again=position.get("again"),
             nulls=bool(position.get("nulls")),
+            table=position.get("table"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,6 +65,7 @@ class CursorPosition:
             "at": sorted(self.at) or None,
             "again": self.again,
             "nulls": self.nulls or None,
+            "table": self.table,
         }
         return {"column": self.column, **{name: value for name, value in own.items() if value is not None}}
 
@@ -81,6 +84,7 @@ class Cursor:
     relation: Relation
     reading: Reading
     kind: str
+    table: str | None = None  # what tells the table from one made in its place, where the database knows
 
     @classmethod
     def found(cls, session: Session, relation: Relation, column: str, readings: Sequence[Reading]) -> Self:
@@ -92,7 +96,8 @@ class Cursor:
                 f"{reading.name!r} cannot be a cursorColumn: values of type {reading.kind} have no exact order.",
                 hint="Name a column of whole numbers, decimals, dates, times or text.",
             )
-        return cls(session=session, relation=relation, reading=reading, kind=kind)
+        table = session.database.number(session, relation) if relation.table else None
+        return cls(session=session, relation=relation, reading=reading, kind=kind, table=table)
 
     @property
     def column(self) -> str:
@@ -110,6 +115,18 @@ class Cursor:
         if not _NUMBER.fullmatch(value):
             raise ConfigError(f"{value!r} is no number, as {self.reading.name!r} is.", hint="Write a number.")
         return value
+
+    def is_before(self, value: str, other: str) -> bool:
+        """Whether a value comes before another one, in the order of the column."""
+        ((found,),) = self.session.rows(f"SELECT {self._alone(value)} < {self._alone(other)}")
+        return bool(found)
+
+    def _alone(self, value: str) -> str:
+        """A value as SQL that is compared as those of the column are, though none of them stands beside it."""
+        spelled = self.spelled(value)
+        if self.kind == "text":
+            return f"(SELECT {self.column} FROM {self._table} WHERE 1 = 0 UNION ALL SELECT {spelled})"
+        return self.session.database.earlier(spelled, self.kind, timedelta()) if self.kind in TIMES else spelled
 
     def newest(self, beyond: str | None = None) -> str | None:
         """The largest value there is, beyond a value where one is given; none where there is no such row."""
@@ -166,7 +183,8 @@ class Cursor:
         if not lag:
             return self.spelled(value)
         if self.kind == "number" and isinstance(lag, int):
-            return f"{Decimal(value) - lag:f}"
+            digits = Context(prec=len(value) + len(str(lag)))
+            return f"{digits.subtract(Decimal(value), Decimal(lag)):f}"
         if self.kind in TIMES and isinstance(lag, timedelta):
             return self.session.database.earlier(self.spelled(value), self.kind, lag)
         wanted = "a whole number" if self.kind == "number" else "a duration such as 10m"
@@ -179,6 +197,7 @@ class Cursor:
         """Refuse a position of another column, or one that the table has not reached any more."""
         if position.value is None:
             return
+        self.require_same(position)
         if position.column.lower() != self.reading.name.lower():
             raise CursorLostError(
                 self.relation.said, f"it was read by {position.column!r} so far, and now by {self.reading.name!r}"
@@ -189,6 +208,11 @@ class Cursor:
             )
         if not self.count(f"{self.column} >= {self.spelled(position.value)}", 1):
             raise CursorLostError(self.relation.said, self._rewound(position.value))
+
+    def require_same(self, position: CursorPosition) -> None:
+        """Refuse a position in a table that another one has taken the place of, however far that has grown."""
+        if position.table and self.table and position.table != self.table:
+            raise CursorLostError(self.relation.said, "it was dropped and made anew since it was read")
 
     def _rewound(self, value: str) -> str:
         newest = self.newest()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from deltaworks.errors import DeltaworksError
 from deltaworks.lake.commit import Mark, Position, incremental_app_id, incremental_pipeline
-from deltaworks.lake.landing import Landing
-from deltaworks.lake.positions import Reached
+from deltaworks.lake.positions import Reached, RecreatedError
 from deltaworks.spark.databases.base import Relation
 
 if TYPE_CHECKING:
@@ -35,11 +34,16 @@ class Put:
     version: int
     run_id: str
     landed_at: str
-    said: dict[str, Any]  # of an incremental load: where it ended, who it was, and what its table was
+    said: dict[str, Any]  # what its table was; of an incremental load also where it ended, and who it was
+
+    @property
+    def table_id(self) -> str:
+        """What its table was; nothing where that was not noted."""
+        return str(self.said.get("table_id", ""))
 
     def reached(self) -> Reached | None:
         """How far a pipeline got with it; none of a load that had no position."""
-        if not self.said:
+        if "source" not in self.said:
             return None
         return Reached(
             batch=self.version,
@@ -51,10 +55,10 @@ class Put:
 
 
 class Marks:
-    """The marks that a database keeps in one of its schemas for one of its tables."""
+    """The marks that a database keeps in one of its schemas for one of its tables, which people know by its place."""
 
-    def __init__(self, session: Session, schema: str | None, target: str) -> None:
-        self._session, self._target = session, target
+    def __init__(self, session: Session, schema: str | None, target: str, place: str) -> None:
+        self._session, self._target, self._place = session, target, place
         self._relation = Relation(table=TABLE, schema=schema)
         self._table = session.database.spelled(self._relation)
         self._named = self._table.replace("%", "%%")  # in a statement that takes values
@@ -92,19 +96,27 @@ class Marks:
             if not self._session.database.exists(self._session, self._relation):
                 raise
 
-    def take(self, commit: Commit, landed_at: str, table_id: str) -> Landing:
-        """In a transaction: put a commit's mark down, unless it is there; others who try wait until this one ends.
+    def take(self, commit: Commit, landed_at: str, table_id: str, *, made: bool = False) -> Put | None:
+        """In a transaction: put a commit's mark down; others who try wait until this one ends.
 
-        A batch also needs the one before it to be the last that landed.
+        What is there instead, where another was faster: a batch needs the one before it to be the last that landed.
+        One that goes on needs its table, too: refuses one that was made since, by this load or by somebody else.
         """
         assert commit.mark is not None
         there = self._locked(commit.mark.app_id)
         if there.version >= commit.mark.version:
-            return Landing.OURS if there.run_id == commit.run_id else Landing.TAKEN
+            return there
         if commit.position is not None and max(there.version, 0) != commit.mark.version - 1:
-            return Landing.TAKEN
+            return there
+        if goes_on(commit) and there.table_id and (made or there.table_id != table_id):
+            self._refuse_another(commit, there)
         self._put(commit.mark, commit, landed_at, _said(commit, table_id))
-        return Landing.ABSENT
+        return None
+
+    def _refuse_another(self, commit: Commit, there: Put) -> NoReturn:
+        found = there.reached()
+        assert found is not None
+        raise RecreatedError(self._place, commit.pipeline or "", found)
 
     def give_up(self, commit: Commit, landed_at: str, table_id: str) -> bool:
         """In a transaction: say of the pipeline that a commit adopts that another goes on in its place.
@@ -134,7 +146,7 @@ class Marks:
         self._session.run(
             f"UPDATE {self._named} SET version = %s, run_id = %s, pipeline = %s, position = %s, landed_at = %s "
             "WHERE app_id = %s AND target = %s",
-            *(mark.version, commit.run_id, commit.pipeline, json.dumps(said) if said else None, landed_at),
+            *(mark.version, commit.run_id, commit.pipeline, json.dumps(said), landed_at),
             *(mark.app_id, self._target),
         )
 
@@ -147,9 +159,14 @@ class Marks:
         return next((_put(*row) for row in found), None)
 
 
+def goes_on(commit: Commit) -> bool:
+    """Whether it is a batch that needs the rows of those before it; who moves a position has seen to them."""
+    return commit.position is not None and commit.position.start is not None and commit.why is None
+
+
 def _said(commit: Commit, table_id: str) -> dict[str, Any]:
     if commit.position is None:
-        return {}
+        return {"table_id": table_id}
     own = {"user": commit.user, "host": commit.host, "why": commit.why, "table_id": table_id}
     return {**commit.position.to_dict(), **{name: value for name, value in own.items() if value}}
 

@@ -226,6 +226,14 @@ class Postgres(Database):
         ((number,),) = session.rows("SELECT coalesce(to_regclass(%s)::oid::text, '')", self.spelled(relation))
         return str(number)
 
+    def number(self, session: Session, relation: Relation) -> str | None:
+        """The same of what has rows of its own; a view may be made anew and show what it always did."""
+        found = session.rows(
+            "SELECT oid::text FROM pg_class WHERE oid = to_regclass(%s) AND relkind IN ('r', 'p', 'm')",
+            self.spelled(relation),
+        )
+        return next((str(number) for (number,) in found), None)
+
     def as_text(self, value: str) -> str:
         """By the settings of a session, which are the same on all of them."""
         return f"({value})::text"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 EACH = "{table}"  # what stands for the name of each of several tables
 _PLACES = ("path", "table", "topic")
+_ASIDE = "aside_path"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +60,21 @@ class Sink(Connector):
         """Whether each of several tables would have a place of its own."""
         return any(EACH in (getattr(self, name, None) or "") for name in _PLACES)
 
+    def check_several(self) -> None:
+        """Refuse a file whose several tables would share a place."""
+        if not self.names_each:
+            raise problem(
+                "Several tables would go to one place", "Write {table} for the name of each, as lake/{table}."
+            )
+        if EACH not in (getattr(self, _ASIDE, None) or EACH):
+            raise problem(
+                "Rows of several tables would be set aside in one place",
+                "Write {table} for the name of each, as asidePath: lake/{table}_aside.",
+            )
+
     def for_table(self, name: str) -> Self:
         """This sink with the place of one of several tables."""
-        given = {field: getattr(self, field, None) for field in _PLACES}
+        given = {field: getattr(self, field, None) for field in (*_PLACES, _ASIDE)}
         return self.model_copy(update={field: text.replace(EACH, name) for field, text in given.items() if text})
 
     @abstractmethod
@@ -163,8 +176,8 @@ class Sink(Connector):
         return rows
 
     @abstractmethod
-    def scratch(self, run_id: str) -> str:
-        """A folder of its own for rows that are looked at more than once."""
+    def scratch(self, own: str) -> str:
+        """A folder for rows that are looked at more than once, by an id of its own."""
 
     def check_aside(self) -> None:
         """Refuse a file that sets rows aside where this sink has no place for them."""

@@ -287,11 +287,11 @@ class DeltaSink(Sink):
             return rows
         return rows.selectExpr(*(_nothing(name) if name in emptied else quoted(name) for name in rows.columns))
 
-    def scratch(self, run_id: str) -> str:
+    def scratch(self, own: str) -> str:
         """Inside the table's folder, where no vacuum looks; beside it while there is no table."""
         if self.log.latest() is None:
-            return beside(self.path, f".{{}}.{run_id}.staging")
-        return f"{self.path.rstrip('/')}/_deltaworks/staging-{run_id}"
+            return beside(self.path, f".{{}}.{own}.staging")
+        return f"{self.path.rstrip('/')}/_deltaworks/staging-{own}"
 
     def aside(self) -> DeltaSink:
         """The table of the same name with `_aside` after it."""

@@ -89,9 +89,9 @@ class FileSink(Sink):
         if mode is WriteMode.UPSERT:
             raise problem("Files cannot be upserted", "Use Append or Overwrite, or a DeltaLake sink.")
 
-    def scratch(self, run_id: str) -> str:
+    def scratch(self, own: str) -> str:
         """Beside the folder, under a name that Spark does not read."""
-        return beside(self.path, f".{{}}.{run_id}.staging")
+        return beside(self.path, f".{{}}.{own}.staging")
 
     def aside(self) -> Sink:
         """A Delta table of the same name with `_aside` after it."""

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from deltaworks.errors import ConfigError, RunError
+from deltaworks.errors import ConfigError, RefusedError, RunError
 from deltaworks.lake.commit import Mark, keyed_app_id
 from deltaworks.lake.keyed import KeyedMark, LandedKey
-from deltaworks.lake.landing import Landing
 from deltaworks.lake.mode import WriteMode
 from deltaworks.lake.model import Columns, FromText, Location, Whole, problem
 from deltaworks.lake.moves import OvertakenError
 from deltaworks.lake.positions import GivenUpError, Reached, RecreatedError
 from deltaworks.lake.schema import columns
+from deltaworks.lake.storage import one_spelling
 from deltaworks.runs.record import now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.databases.marks import Marks
 from deltaworks.spark.jdbc import JdbcConnector
 from deltaworks.spark.keys import Keys, check_newest
-from deltaworks.spark.sinks.base import Sink, WritePlan, refuse_idle
+from deltaworks.spark.sinks.base import Sink, WritePlan, beside, refuse_idle
 from deltaworks.spark.sinks.delta import aside_at
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.databases.base import Session
     from deltaworks.spark.look import Findings
+    from deltaworks.spark.surroundings import Surroundings
 
 AT_LEAST_ONCE = "this database takes rows at least once: a load that fails may leave some of them there"
 ONLY_FOR = {
@@ -76,7 +77,9 @@ class JdbcSink(JdbcConnector, Sink):
     max_commit_attempts: Annotated[Whole, Field(ge=1)] = 10
     """How often to try the transaction when other writers are in the way."""
     aside_path: Location | None = None
-    """A Delta table for rows that break a rule; needed where a rule sets rows aside."""
+    """A Delta table for rows that break a rule; needed where a rule sets rows aside. Rows that are looked at more than
+    once are kept beside it meanwhile, or among the machine's temporary files: a cluster needs a path that all machines
+    see."""
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
@@ -95,6 +98,19 @@ class JdbcSink(JdbcConnector, Sink):
     def takes_keys(self) -> bool:
         """A transaction can carry a key."""
         return self.known is not None
+
+    @property
+    def jar_groups(self) -> frozenset[str]:
+        """The driver's, and those of the storage of what is set aside."""
+        s3 = {"s3"} if one_spelling(self.aside_path or "").startswith("s3a://") else set()
+        return super().jar_groups | s3
+
+    def located(self, around: Surroundings) -> Self:
+        """This sink with its address known, and the way to the storage of what is set aside."""
+        found = super().located(around)
+        if self.aside_path is None:
+            return found
+        return found.reached_by(around.access_to(self.aside_path, None, self.storage_options()))
 
     def check_mode(self, mode: WriteMode) -> None:
         """Upsert needs keys, and a database we know; what is only for another mode is refused."""
@@ -119,11 +135,16 @@ class JdbcSink(JdbcConnector, Sink):
         if self.known is None:
             return super().mark_for(pipeline, key, again=again)
         with self.known.session(self.address) as session:
-            there = self.marks(session).found(app_id)
+            there, now = self.marks(session).found(app_id), session.database.table_id(session, self.relation())
         if there is None or there.version < 1:
             return KeyedMark(Mark(app_id, 1), None)
         if again:
             return KeyedMark(Mark(app_id, there.version + 1), None)
+        if not now or there.table_id not in {"", now}:
+            raise RefusedError(
+                f"Key {key!r} landed in {self.place}, but the table was dropped or made anew since.",
+                hint="Run with --again to land it once more.",
+            )
         return KeyedMark(Mark(app_id, there.version), LandedKey(None, there.run_id))
 
     @property
@@ -190,7 +211,7 @@ class JdbcSink(JdbcConnector, Sink):
             marks.prepare()
             table_id = session.database.table_id(session, self.relation())
             with session.transaction():
-                if marks.take(commit, at, table_id) is not Landing.ABSENT:
+                if marks.take(commit, at, table_id) is not None:
                     raise OvertakenError(self.place, commit, "another run")
                 if commit.adopts is not None and not marks.give_up(commit, at, table_id):
                     raise OvertakenError(self.place, commit, f"a run of {commit.adopts!r}")
@@ -202,7 +223,7 @@ class JdbcSink(JdbcConnector, Sink):
 
     def marks(self, session: Session) -> Marks:
         """What the database keeps of loads into this table; other tables have marks of their own."""
-        return Marks(session, self.marks_schema, session.database.in_full(session, self.relation()))
+        return Marks(session, self.marks_schema, session.database.in_full(session, self.relation()), self.place)
 
     @property
     def marks_schema(self) -> str | None:
@@ -221,9 +242,11 @@ class JdbcSink(JdbcConnector, Sink):
             checked=False,
         )
 
-    def scratch(self, run_id: str) -> str:
-        """A folder of this machine: rows are only looked at twice where there are rules."""
-        return f"{tempfile.gettempdir()}/deltaworks-{run_id}.staging"
+    def scratch(self, own: str) -> str:
+        """Beside what is set aside, or among the machine's temporary files."""
+        if self.aside_path is None:
+            return f"{tempfile.gettempdir()}/.deltaworks.{own}.staging"
+        return beside(self.aside_path, f".{{}}.{own}.staging")
 
     def check_aside(self) -> None:
         """Rows are set aside in a Delta table, which needs a path."""
@@ -232,7 +255,7 @@ class JdbcSink(JdbcConnector, Sink):
 
     def aside(self) -> Sink:
         """The Delta table that the file names."""
-        return aside_at(self.aside_path or "")
+        return aside_at(self.aside_path or "", self.access)
 
     def plan(self, rows: DataFrame, mode: WriteMode, findings: Findings | None = None) -> WritePlan:
         """Say what one transaction would do to the table."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from deltaworks import failpoints
 from deltaworks.errors import ConflictError, DeltaworksError, RunError
-from deltaworks.lake.landing import Landing
 from deltaworks.lake.mode import WriteMode
-from deltaworks.runs.record import now
+from deltaworks.runs.record import new_run_id, now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.batch import left
 from deltaworks.spark.databases.base import BrokenOffError, Relation
+from deltaworks.spark.databases.marks import goes_on
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.look import MOST_NAMED
 from deltaworks.spark.sinks.jdbc_steps import ROW, Steps
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from deltaworks.lake.commit import Commit
+    from deltaworks.lake.commit import Commit, Mark
     from deltaworks.spark.batch import Batch
     from deltaworks.spark.databases.base import Session
+    from deltaworks.spark.databases.marks import Put
     from deltaworks.spark.sinks.jdbc import JdbcSink
 
 LONGEST_WAIT = 3.0  # seconds between two tries
@@ -51,6 +52,14 @@ class ShortenedError(RunError):
 class TakenError(Exception):
     """Raised inside a transaction that must not be: another run has put its mark down."""
 
+    def __init__(self, there: Put) -> None:
+        super().__init__(there.run_id)
+        self.there = there
+
+    def by(self, mark: Mark | None) -> str | None:
+        """The run that has landed just this mark; none where only a later one is known."""
+        return self.there.run_id if mark and self.there.version == mark.version else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JdbcLoad:
@@ -63,10 +72,11 @@ class JdbcLoad:
     def run(self, batch: Batch, commit: Commit) -> LoadResult:
         """Land the rows once, however many tries that takes."""
         steps = Steps.decided(self.sink, self.session, batch.rows, self.mode)
-        staging = Relation(table=STAGING.format(commit.run_id), schema=self.sink.marks_schema)
+        begun = new_run_id()  # not the run's id: that one may go on for weeks, and others would take it for killed
+        staging = Relation(table=STAGING.format(begun), schema=self.sink.marks_schema)
         if commit.mark is not None:
             self.sink.marks(self.session).prepare()
-        self._drop_left(staging, commit.run_id)
+        self._drop_left(staging, begun)
         with self._beside(steps, staging):
             count = self._staged(steps, batch.rows, staging)
             self._judge(steps, staging)
@@ -75,12 +85,12 @@ class JdbcLoad:
             failpoints.reach("after_commit")
         return result
 
-    def _drop_left(self, staging: Relation, run_id: str) -> None:
-        """Remove what runs that were killed long ago left beside the table."""
+    def _drop_left(self, staging: Relation, begun: str) -> None:
+        """Remove what was begun long ago beside the table and left there."""
         database = self.session.database
         with suppress(DeltaworksError):
             names = database.tables(self.session, staging.schema)
-            for name in left(names, staging.table or "", run_id, now=datetime.now(UTC)):
+            for name in left(names, staging.table or "", begun, now=datetime.now(UTC)):
                 self.session.run(f"DROP TABLE {database.spelled(replace(staging, table=name))}")
 
     @contextmanager
@@ -143,8 +153,8 @@ class JdbcLoad:
             try:
                 landed = self._transaction(steps, staging, commit, count, anew=anew)
                 return replace(landed, attempts=commit.attempt)
-            except TakenError:
-                return LoadResult.landed_before(None)
+            except TakenError as taken:
+                return LoadResult.landed_before(None, taken.by(commit.mark))
             except BrokenOffError as error:
                 self._require_landed(staging, commit, count, error)
                 return LoadResult(success=True, rows_read=count, rows_inserted=count, rows_written=count)
@@ -157,8 +167,8 @@ class JdbcLoad:
     def _transaction(self, steps: Steps, staging: Relation, commit: Commit, count: int, *, anew: bool) -> LoadResult:
         database, deleted, updated = self.session.database, 0, 0
         with steps.made(), self.session.transaction():
-            if commit.mark is not None and not self._marked(commit):
-                raise TakenError
+            if commit.mark is not None:
+                self._mark(steps, commit)
             if anew:
                 deleted = steps.emptied()
             if self.mode is WriteMode.UPSERT:
@@ -177,10 +187,14 @@ class JdbcLoad:
             rows_written=count - kept,
         )
 
-    def _marked(self, commit: Commit) -> bool:
+    def _mark(self, steps: Steps, commit: Commit) -> None:
+        """Put the mark down, and keep others from dropping the table that it is for."""
+        if goes_on(commit):
+            self.session.rows(f"SELECT 1 FROM {steps.target} WHERE 1 = 0")
         table_id = self.session.database.table_id(self.session, self.sink.relation())
-        landing = self.sink.marks(self.session).take(commit, now(), table_id)
-        return landing is Landing.ABSENT
+        there = self.sink.marks(self.session).take(commit, now(), table_id, made=steps.there is None)
+        if there is not None:
+            raise TakenError(there)
 
     def _require_landed(self, staging: Relation, commit: Commit, count: int, error: BrokenOffError) -> None:
         """Ask the database, whose answer to the commit is lost, whether it landed; where not, the error goes on."""

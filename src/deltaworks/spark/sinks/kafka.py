@@ -106,11 +106,11 @@ class KafkaSink(KafkaEnd, Sink):
         if mode is not WriteMode.APPEND:
             raise problem(f"A topic cannot take {mode.value}", "Use Append; keyColumns lets readers find the newest.")
 
-    def scratch(self, run_id: str) -> str:
+    def scratch(self, own: str) -> str:
         """Beside what is set aside, or among the machine's temporary files."""
         if self.aside_path is None:
-            return f"{tempfile.gettempdir()}/.deltaworks.{run_id}.staging"
-        return beside(self.aside_path, f".{{}}.{run_id}.staging")
+            return f"{tempfile.gettempdir()}/.deltaworks.{own}.staging"
+        return beside(self.aside_path, f".{{}}.{own}.staging")
 
     def check_aside(self) -> None:
         """A topic has no place beside it."""

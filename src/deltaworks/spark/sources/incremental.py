@@ -39,7 +39,7 @@ class Request:
     """What is asked of a source: what follows a position, for one way of writing."""
 
     position: Any  # where the last batch ended
-    scratch: str  # a folder of one's own for rows that are looked at more than once
+    scratch: Callable[[str], str]  # a folder for rows that are looked at more than once, by an id of its own
     run_id: str
     once: bool = True  # a row that was delivered must not come again: it would be there twice, or replace others
     whole: bool = False  # all there is, however much

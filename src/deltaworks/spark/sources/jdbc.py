@@ -44,7 +44,7 @@ class JdbcSource(JdbcConnector, Continues, Source):
     """Rows of a table or a query, each value as the database has it: see the [types](../databases.md).
 
     With `tables`, or a schema alone, every table is a load of its own; `{table}` in the sink's
-    path, table or topic stands for its name.
+    path, table, topic or asidePath stands for its name.
     """
 
     source_type: Literal["PostgreSQL", "MySQL", "JDBC"]
@@ -228,7 +228,7 @@ class JdbcSource(JdbcConnector, Continues, Source):
         with self._session() as session:
             cursor = self._cursor(session)
             value = cursor.newest()
-            found = CursorPosition(column=cursor.reading.name)
+            found = CursorPosition(column=cursor.reading.name, table=cursor.table)
             return (found if value is None else replace(found, kind=cursor.kind, value=value)).to_dict()
 
     def _cursor(self, session: Session, readings: tuple[Reading, ...] | None = None) -> Cursor:
@@ -282,7 +282,7 @@ class JdbcSource(JdbcConnector, Continues, Source):
             with explained("extract"):
                 rows, end = self.read(spark, span), None
                 if not request.looks:
-                    rows = kept.enter_context(staged(rows, request.scratch, request.run_id, request.access))
+                    rows = kept.enter_context(staged(rows, request.scratch, request.access))
                     end = batch.end(rows).to_dict()
                     asking.close()  # nothing more is read: the database need not wait until the rows have landed
             yield Delivered(

@@ -38,14 +38,19 @@ WORTH = 200_000  # rows that are worth more than one connection
 
 
 def _lag(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, timedelta | int | str) or _is_ahead(value):
+        raise problem(f"{value!r} is no lag", "Write a duration such as 10m, or a whole number that is not below 0.")
     if isinstance(value, timedelta):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise problem(f"{value!r} is no lag", "Write a duration such as 10m, or a whole number.")
     if isinstance(value, int) or value.strip().isdigit():
         return int(value)
     with as_problem():
         return duration(value)
+
+
+def _is_ahead(value: timedelta | int | str) -> bool:
+    """Whether it would begin behind the last cursor, and leave rows out; of text the duration tells."""
+    return value < timedelta() if isinstance(value, timedelta) else isinstance(value, int) and value < 0
 
 
 Lag = Annotated[
@@ -72,6 +77,8 @@ class Between:
     def to_sql(self, session: Session, relation: Relation, readings: Sequence[Reading]) -> str:
         """What selects its rows."""
         cursor = Cursor.found(session, relation, self.column, readings)
+        if not cursor.is_before(self.start, self.end):
+            raise ConfigError(f"{self.start} is not before {self.end}.", hint="Swap --from and --to.")
         return f"({cursor.column} >= {cursor.spelled(self.start)} AND {cursor.column} < {cursor.spelled(self.end)})"
 
 
@@ -171,7 +178,8 @@ class CursorBatch:
     def end(self, rows: DataFrame) -> CursorPosition:
         """Where the batch leaves off, by the rows themselves that were read."""
         way = self.way
-        found = CursorPosition(column=self.cursor.reading.name, keys=way.names, nulls=self.nulls or self.start.nulls)
+        nulls = self.nulls or self.start.nulls
+        found = CursorPosition(column=self.cursor.reading.name, keys=way.names, nulls=nulls, table=self.cursor.table)
         if self.high is None:
             return found
         return way.ended(rows, self.start, replace(found, kind=self.cursor.kind, value=self.high))
@@ -182,6 +190,7 @@ def decided(way: Way, asked: JdbcIncremental, start: CursorPosition, *, whole: b
     cursor, last = way.cursor, None if whole else start.value
     nulls = _nulls(cursor, asked, start, whole=whole)
     if last is not None:
+        cursor.require_same(start)
         way.require_same(start)
     high = cut = cursor.after(last, asked.max_rows_per_batch) if asked.max_rows_per_batch and not whole else None
     if high is None:  # which an empty text is not

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import tempfile
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from deltaworks import MemoryVault
+from deltaworks.pipeline.around import Around
 from deltaworks.pipeline.checking import InvalidFileError, checked
 from deltaworks.pipeline.config import LoadPart, PipelineConfig
 from deltaworks.pipeline.document import Document
 from deltaworks.spark.sinks.jdbc import JdbcSink
+from deltaworks.vault.storage import access_to
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HERE = {"host": "db", "database": "shop", "table": "t"}
 DERBY = {"url": "jdbc:derby:memory:x", "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver", "table": "t"}
@@ -50,6 +57,19 @@ def test_what_cannot_be_meant_is_refused(kind: str, mode: str, params: dict[str,
     with pytest.raises(InvalidFileError) as refused:
         sink(kind, mode, **params)
     assert message in " ".join(text for pair in refused.value.problems for text in pair)
+
+
+def test_rows_are_kept_beside_what_is_set_aside_or_where_the_machine_keeps_such_things(tmp_path: Path) -> None:
+    assert sink(**HERE, asidePath=str(tmp_path / "aside")).scratch("own") == f"{tmp_path}/.aside.own.staging"
+    assert sink(**HERE).scratch("own") == f"{tempfile.gettempdir()}/.deltaworks.own.staging"
+
+
+def test_what_is_set_aside_on_s3_needs_its_jars_and_the_way_there() -> None:
+    found = sink(**HERE, asidePath="s3://bucket/aside")
+    here = Around(session=lambda: pytest.fail("no Spark is needed"), vault=MemoryVault({}))
+
+    assert found.jar_groups == {"postgres", "s3"}
+    assert found.located(here).aside().access == found.located(here).access == access_to("s3://bucket/aside")
 
 
 def test_rows_that_are_set_aside_need_a_place() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from deltaworks.pipeline.checking import InvalidFileError, checked
 from deltaworks.pipeline.config import ExtractPart, PipelineConfig
 from deltaworks.pipeline.document import Document
 from deltaworks.pipeline.order import reads
 from deltaworks.spark.sources.jdbc import JdbcSource
+from deltaworks.spark.sources.jdbc_cursor import JdbcIncremental
 
 HERE = {"host": "db", "database": "shop"}
 
@@ -76,6 +79,17 @@ def test_what_cannot_be_meant_is_refused(kind: str, params: dict[str, Any], mess
     assert message in " ".join(text for pair in refused.value.problems for text in pair)
 
 
+@pytest.mark.parametrize("lag", [-100, "-100", "-10m", timedelta(minutes=-10), True, 0.5])
+def test_a_lag_that_would_leave_rows_out_or_is_none_is_refused(lag: Any) -> None:
+    with pytest.raises(ValidationError, match=r"lag|duration"):
+        JdbcIncremental.model_validate({"cursorColumn": "id", "lag": lag})
+
+
+@pytest.mark.parametrize(("lag", "meant"), [(0, 0), ("100", 100), ("10m", timedelta(minutes=10))])
+def test_a_lag_is_a_number_or_a_duration(lag: Any, meant: Any) -> None:
+    assert JdbcIncremental.model_validate({"cursorColumn": "id", "lag": lag}).lag == meant
+
+
 @pytest.mark.parametrize("name", ["fetchsize", "dbTable", "numPartitions", "url"])
 def test_an_option_that_is_a_key_of_its_own_is_refused(name: str) -> None:
     with pytest.raises(InvalidFileError, match="is a key of its own"):
@@ -100,6 +114,23 @@ def test_several_tables_need_a_place_each() -> None:
         pipeline(extract, {"sinkType": "DeltaLake", "path": "lake"})
     assert refused.value.hint == "Write {table} for the name of each, as lake/{table}."
     assert pipeline(extract, {"sinkType": "DeltaLake", "path": "lake/{table}"}).part is None
+
+
+@pytest.mark.parametrize(
+    ("sink", "params"),
+    [
+        ("PostgreSQL", {**HERE, "table": "{table}"}),
+        ("Kafka", {"topic": "{table}", "kafka.bootstrap.servers": "a:9092"}),
+    ],
+)
+def test_several_tables_need_a_place_each_for_what_is_set_aside(sink: str, params: dict[str, Any]) -> None:
+    extract = {"sourceType": "PostgreSQL", "connectionParams": {**HERE, "tables": ["a", "b"]}}
+
+    with pytest.raises(InvalidFileError, match="Rows of several tables would be set aside in one place") as refused:
+        pipeline(extract, {"sinkType": sink, "connectionParams": {**params, "asidePath": "/lake/aside"}})
+    assert refused.value.hint == "Write {table} for the name of each, as asidePath: lake/{table}_aside."
+    each = pipeline(extract, {"sinkType": sink, "connectionParams": {**params, "asidePath": "/lake/{table}_aside"}})
+    assert each.load.for_table("b").aside().place == "/lake/b_aside"
 
 
 def test_an_input_is_one_table() -> None:
