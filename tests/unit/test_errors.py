@@ -23,6 +23,7 @@ from deltaworks.errors import (
     StoppedError,
     did_you_mean,
 )
+from deltaworks.lake.additions import RowsChangedError
 from deltaworks.lake.commit import Commit, Position
 from deltaworks.lake.ddl import SchemaTextError
 from deltaworks.lake.expectation import Expectation
@@ -47,10 +48,11 @@ from deltaworks.lake.remains import VacuumedError
 from deltaworks.lake.schema_file import SchemaFileError
 from deltaworks.lake.storage import AbsentError, NowhereError, UnreachableError
 from deltaworks.lake.table import NotATableError, UnreadableTableError, VersionNotFoundError
-from deltaworks.lake.travel import NoVersionThenError, instant
+from deltaworks.lake.travel import CleanedUpError, NoVersionThenError, instant
 from deltaworks.pipeline.checking import InvalidFileError
 from deltaworks.pipeline.document import UnreadableFileError
 from deltaworks.pipeline.incremental import OtherSourceError, RenamedError, TakenOverError
+from deltaworks.spark.batch import NotSharedError
 from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.databases.address import Address
 from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
@@ -59,13 +61,15 @@ from deltaworks.spark.errors import ColumnNotFoundError, SourceAlteredError
 from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
 from deltaworks.spark.kafka.offsets import NoSuchOffsetError
 from deltaworks.spark.kafka.position import OffsetsGoneError
+from deltaworks.spark.kafka.ranges import NoRangeError
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError, TiedKeysError
 from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
 from deltaworks.spark.sinks.jdbc_load import ShortenedError
-from deltaworks.spark.sources.delta_follow import GapError
+from deltaworks.spark.sources.delta_follow import GapError, StartAheadError, StartLostError
+from deltaworks.spark.sources.files_avro import OtherTypeError
 from deltaworks.spark.sources.files_new import ChangedError, ChangedMeanwhileError
-from deltaworks.spark.sources.files_read import NothingToReadError
+from deltaworks.spark.sources.files_read import NothingToReadError, OtherTypesError
 from deltaworks.spark.sources.incremental import NoPositionError
 from deltaworks.spark.sources.jdbc_cursor import KeysUnknownError, NullCursorsError
 from deltaworks.spark.unread import BadRecordError, HeaderError
@@ -140,6 +144,7 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         TopicNotFoundError("There is no topic 'order'", "order", ["orders"]),
         NoSuchOffsetError("It is gone.", hint="Begin later."),
         AwayError("It is away.", hint="Wait."),
+        NotSharedError("/tmp/x", 7, 3),
         TakenOverError("orders", 7, "run 1"),
         OtherSourceError("orders", REACHED, "delta:2"),
         RenamedError("lake/orders", "orders", "old-orders"),
@@ -150,6 +155,13 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         PositionLostError("lake/orders", "orders", 7),
         OffsetsGoneError("Offset 7 is gone"),
         GapError("lake/orders", "version 7 is gone"),
+        RowsChangedError(7),
+        StartLostError("lake/orders", 3, "version 3 is gone", range(4, 8)),
+        StartAheadError("lake/orders", 9, 7),
+        CleanedUpError("lake/orders", instant("2001-01-01"), 3, instant("2002-01-01")),
+        OtherTypesError("in/*.parquet", "id is an int, and text"),
+        OtherTypeError("in/a.avro", "id", "int", "string"),
+        NoRangeError("b is before a."),
         GivenUpError("lake/orders", "orders", REACHED),
         PastGoneError("lake/orders", "orders", 3, 5),
         RowsGoneError("lake/orders", 3, 5),

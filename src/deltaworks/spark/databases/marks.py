@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from deltaworks.errors import DeltaworksError
 from deltaworks.lake.commit import Mark, Position, incremental_app_id, incremental_pipeline
@@ -109,14 +109,9 @@ class Marks:
         if commit.position is not None and max(there.version, 0) != commit.mark.version - 1:
             return there
         if goes_on(commit) and there.table_id and (made or there.table_id != table_id):
-            self._refuse_another(commit, there)
+            raise RecreatedError(self._place, commit.pipeline or "", there.version)
         self._put(commit.mark, commit, landed_at, _said(commit, table_id))
         return None
-
-    def _refuse_another(self, commit: Commit, there: Put) -> NoReturn:
-        found = there.reached()
-        assert found is not None
-        raise RecreatedError(self._place, commit.pipeline or "", found)
 
     def give_up(self, commit: Commit, landed_at: str, table_id: str) -> bool:
         """In a transaction: say of the pipeline that a commit adopts that another goes on in its place.
