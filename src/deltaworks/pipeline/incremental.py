@@ -10,6 +10,7 @@ from deltaworks import failpoints
 from deltaworks.errors import RefusedError
 from deltaworks.lake.commit import Commit, Mark, Position, incremental_app_id
 from deltaworks.runs.process import Process, user_name
+from deltaworks.spark.errors import explained
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,19 +40,19 @@ def start_of(config: PipelineConfig, *, refresh: bool = False) -> Start:
     """Find out where to go on, and refuse where going on could lose or double rows."""
     source, sink, pipeline = continuing(config), config.load, config.pipeline_id
     identity = source.identity()
-    if refresh:
-        return Start(source=identity, position=source.beginning(), batch=sink.last_batch(pipeline), reached=None)
-    found = sink.reached(pipeline)
-    if found is None:
-        if other := next(iter(sink.others(pipeline, identity)), None):
+    with explained("load"):
+        found = None if refresh else sink.reached(pipeline)
+        batch = found.batch if found else sink.last_batch(pipeline)
+        if not (refresh or found) and (other := next(iter(sink.others(pipeline, identity)), None)):
             raise RenamedError(sink.place, pipeline, other)
-        return Start(source=identity, position=source.beginning(), batch=sink.last_batch(pipeline), reached=None)
+    if found is None:
+        return Start(source=identity, position=source.beginning(), batch=batch, reached=None)
     if found.position.source != identity:
         raise OtherSourceError(pipeline, found, identity)
     if found.position.end is None:  # somebody said that it begins anew
-        return Start(source=identity, position=source.beginning(), batch=found.batch, reached=found)
+        return Start(source=identity, position=source.beginning(), batch=batch, reached=found)
     source.require_there(found.position.end)
-    return Start(source=identity, position=found.position.end, batch=found.batch, reached=found)
+    return Start(source=identity, position=found.position.end, batch=batch, reached=found)
 
 
 class Chain:

@@ -206,6 +206,19 @@ def test_a_run_that_should_end_while_a_server_is_asked_again_ends_well(tmp_path:
     assert stopping.seconds == PAUSES[:2]
 
 
+def test_a_target_that_is_away_when_the_run_begins_is_told_as_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: object) -> None:
+        raise UnreachableError("s3://out", "timed out")
+
+    followed = Followed(tmp_path, Pauses(), Server(0, away))
+    monkeypatch.setattr(type(followed.config.load), "reached", unreachable)
+
+    with pytest.raises(UnreachableError, match=r"^load: s3://out cannot be reached"):
+        followed.run()
+
+
 def test_a_target_that_is_away_while_the_columns_are_asked_for_is_told_as_the_target(tmp_path: Path) -> None:
     followed = Followed(tmp_path, Pauses(wish_after=1), Server(0, away))
 
