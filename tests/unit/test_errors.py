@@ -57,6 +57,7 @@ from deltaworks.spark.conflicts import Conflict, WriteConflictError
 from deltaworks.spark.databases.address import Address
 from deltaworks.spark.databases.base import BrokenOffError, CannotConnectError
 from deltaworks.spark.databases.cursor import CursorLostError, TooManyTiesError
+from deltaworks.spark.databases.marks import MarksElsewhereError
 from deltaworks.spark.errors import ColumnNotFoundError, SourceAlteredError
 from deltaworks.spark.kafka.broker import KafkaUnreachableError, TopicNotFoundError
 from deltaworks.spark.kafka.offsets import NoSuchOffsetError
@@ -171,6 +172,8 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         TooManyTiesError("shop.orders", "updated_at", "2024-01-01"),
         NullCursorsError("shop.orders", "updated_at", 3),
         KeysUnknownError("it has no primary key"),
+        MarksElsewhereError("shop.orders", "work.deltaworks_positions", "shop.deltaworks_positions", "work"),
+        NotSharedError("lake/.orders.staging", 10, 5),
     ]
 
 

@@ -15,6 +15,7 @@ import deltaworks
 from deltaworks.errors import DeltaworksError
 from deltaworks.lake.positions import RecreatedError
 from deltaworks.pipeline.incremental import OtherSourceError, RenamedError, TakenOverError
+from deltaworks.spark.databases.marks import MarksElsewhereError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -384,6 +385,43 @@ def test_a_table_that_is_dropped_while_a_batch_is_on_its_way_is_refused_by_mysql
         pipe.run()
 
     assert "t" not in tables(my)
+
+
+def test_another_staging_schema_is_refused_until_the_positions_are_there_too(
+    spark: SparkSession, tmp_path: Path, database: TestDatabase
+) -> None:
+    pipe, work = Pipe(spark, tmp_path, database), f"{database.name}_work".replace("-", "_")
+    elsewhere: dict[str, Any] = {"load": database.sink(table="t", stagingSchema=work)}
+    database.run(f"CREATE SCHEMA {work}")
+    pipe.send()
+    pipe.run()
+    pipe.send()
+
+    own = "public" if database.kind == "PostgreSQL" else database.name
+    for asked in ({}, {"full_refresh": True}):
+        with pytest.raises(MarksElsewhereError, match=f"is kept in {own}.deltaworks_positions") as told:
+            pipe.run(**elsewhere, asked=asked)
+    assert f"stagingSchema: {own}" in told.value.hint
+    assert rows(database) == [1]
+
+    database.run(f"CREATE TABLE {work}.deltaworks_positions AS SELECT * FROM deltaworks_positions")
+    database.run(f"ALTER TABLE {work}.deltaworks_positions ADD PRIMARY KEY (app_id, target)")
+    pipe.run(**elsewhere)
+    assert rows(database) == [1, 2]
+
+
+def test_a_key_that_landed_is_found_whatever_the_staging_schema_is(
+    spark: SparkSession, tmp_path: Path, pg: TestDatabase
+) -> None:
+    pipe = Pipe(spark, tmp_path, pg)
+    pg.run("CREATE SCHEMA work")
+    pipe.send()
+    pipe.run(extract=pipe.whole, asked={"key": "monday"}, load=pg.sink(table="t", stagingSchema="work"))
+
+    with pytest.raises(MarksElsewhereError, match=r"is kept in work\.deltaworks_positions, and the file means public"):
+        pipe.run(extract=pipe.whole, asked={"key": "monday"})
+    pipe.run(extract=pipe.whole, asked={"key": "tuesday"})
+    assert rows(pg) == [1, 1]
 
 
 # All anew

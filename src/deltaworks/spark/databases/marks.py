@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from deltaworks.errors import DeltaworksError
+from deltaworks.errors import DeltaworksError, RefusedError
 from deltaworks.lake.commit import Mark, Position, incremental_app_id, incremental_pipeline
 from deltaworks.lake.positions import Reached, RecreatedError
 from deltaworks.spark.databases.base import Relation
@@ -64,10 +66,26 @@ class Marks:
         self._named = self._table.replace("%", "%%")  # in a statement that takes values
 
     def found(self, app_id: str) -> Put | None:
-        """The mark of an application; none where it has never landed anything."""
-        if not self._session.database.exists(self._session, self._relation):
-            return None
-        return self._read(app_id, "")
+        """The mark of an application; none where it has never landed anything. Refuses to miss one elsewhere."""
+        there = self._session.database.exists(self._session, self._relation)
+        found = self._read(app_id, "") if there else None
+        if found is None:
+            self._refuse_elsewhere(app_id)
+        return found
+
+    def _refuse_elsewhere(self, app_id: str) -> None:
+        """Refuse where another schema has the mark: whoever names another one would begin anew without a word."""
+        in_full = partial(self._session.database.in_full, self._session)
+        named = f"SELECT table_schema FROM information_schema.tables WHERE table_name = '{TABLE}'"
+        for (schema,) in self._session.rows(named):
+            other = Marks(self._session, schema, self._target, self._place)
+            if in_full(other._relation) != in_full(self._relation) and other._holds(app_id):
+                raise MarksElsewhereError(self._place, in_full(other._relation), in_full(self._relation), schema)
+
+    def _holds(self, app_id: str) -> bool:
+        with suppress(DeltaworksError):  # not every user may look into every schema
+            return self._read(app_id, "") is not None
+        return False
 
     def reached(self, pipeline: str) -> Reached | None:
         """How far a pipeline got; none where it has not begun."""
@@ -152,6 +170,18 @@ class Marks:
             self._target,
         )
         return next((_put(*row) for row in found), None)
+
+
+class MarksElsewhereError(RefusedError):
+    """How far loads into a table have got is kept in another schema than the file names now."""
+
+    def __init__(self, place: str, found: str, looked_for: str, schema: str) -> None:
+        super().__init__(
+            f"How far this got in {place} is kept in {found}, and the file means {looked_for} now: all would land "
+            "again.",
+            hint=f"Write stagingSchema: {schema} under load.connectionParams; or copy the rows for this table from "
+            "there.",
+        )
 
 
 def goes_on(commit: Commit) -> bool:

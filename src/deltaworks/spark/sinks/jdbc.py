@@ -57,7 +57,8 @@ class JdbcSink(JdbcConnector, Sink):
     column_types: Annotated[dict[str, str], FromText()] = Field(default_factory=dict)
     """Types of columns, when the table is made, where others than the usual ones are wanted: `{name: varchar(40)}`."""
     staging_schema: str | None = None
-    """Where the table beside it and `deltaworks_positions` are made; the table's own schema where none is given."""
+    """Where the table beside it and `deltaworks_positions` are made; the table's own schema where none is given. Where
+    another schema than this one says how far a pipeline or a key got, the load is refused."""
     overwrite_by: Literal["truncate", "delete"] | None = None
     """For Overwrite: how the old rows go. PostgreSQL truncates, which is quick; MySQL deletes, because its truncate
     cannot be taken back."""
