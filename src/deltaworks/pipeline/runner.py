@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from deltaworks import failpoints
 from deltaworks.errors import DeltaworksError, RunError, StoppedError
+from deltaworks.lake.commit import Commit
 from deltaworks.pipeline.afterwards import carry_out
 from deltaworks.pipeline.asked import Asked
 from deltaworks.pipeline.following import Following, Work
@@ -21,7 +22,7 @@ from deltaworks.runs.log import run_log
 from deltaworks.runs.process import Process, user_name
 from deltaworks.runs.record import RunRecord, Status, new_run_id, now
 from deltaworks.runs.result import LoadResult, RunResult, Standing, StepResult
-from deltaworks.spark.aside import Last, tidy_batches, tidy_key
+from deltaworks.spark.aside import tidy, tidy_batches
 from deltaworks.spark.grants import grant
 from deltaworks.spark.progress import watched
 from deltaworks.spark.safety import require_safe
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from deltaworks.lake.commit import Commit
     from deltaworks.lake.positions import Reached
     from deltaworks.lake.proofs import Proofs
     from deltaworks.pipeline.around import Around
@@ -147,8 +147,8 @@ class _Running:
 
         def begun(found: Reached) -> None:
             if config.sets_aside:  # a run that was killed right behind its commit has not come to this
-                last = Last(found.batch, found.run_id, whole=found.anew)
-                tidy_batches(config.load, config.pipeline_id, last, session=spark)
+                landed = Commit(run_id=found.run_id, pipeline=config.pipeline_id, batch=found.batch)
+                tidy_batches(config.load, landed, spark, whole=found.anew)
 
         work = Work(
             run_id=self.record.run_id, session=spark, begun=begun, write=write, landed=self._noted, waiting=waiting
@@ -165,25 +165,14 @@ class _Running:
     ) -> LoadResult:
         """See that beside the target there is just what belongs to the load; the rows have landed, whatever happens."""
         failpoints.reach("after_landing")
-        winner = result.landed_by if result.already_landed else commit.run_id
-        if winner is None or not config.sets_aside:
+        if not config.sets_aside:
             return result
         try:
-            self._tidy(config, commit, winner, refresh=refresh)
+            tidy(config.load, commit, result, lambda: self._granted(config), whole=refresh)
         except DeltaworksError as error:
             note = f"rows that an earlier try had set aside are still there: {error}"
             return replace(result, notes=(*result.notes, note))
         return result
-
-    def _tidy(self, config: PipelineConfig, commit: Commit, winner: str, *, refresh: bool) -> None:
-        def session() -> SparkSession:
-            return self._granted(config)
-
-        if commit.batch is not None:
-            last = Last(commit.batch, winner, whole=refresh)
-            tidy_batches(config.load, config.pipeline_id, last, session=session)
-        elif commit.mark is not None:
-            tidy_key(config.load, commit.mark, winner, session=session)
 
     def _granted(self, config: PipelineConfig) -> SparkSession:
         spark = self.run.around.session()

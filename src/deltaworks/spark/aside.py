@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from deltaworks.errors import ConflictError
 from deltaworks.lake.commit import aside_app_id
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deltaworks.lake.commit import Commit, Mark
     from deltaworks.lake.expectation import Expectation
     from deltaworks.lake.table import Table
+    from deltaworks.runs.result import LoadResult
     from deltaworks.spark.sinks import Sink
 
     Session = Callable[[], SparkSession]  # for the one who needs it
@@ -55,28 +56,38 @@ def set_aside(sink: Sink, batch: Batch, rules: Sequence[Expectation], commit: Co
     )
 
 
-def tidy_key(sink: Sink, mark: Mark, landed_by: str, *, session: Session) -> None:
-    """Once a key has landed: remove what tries of it that did not land had set aside."""
+def tidy(sink: Sink, commit: Commit, result: LoadResult, session: Session, *, whole: bool = False) -> None:
+    """Once a load has landed, or has lost: see that beside its target there is just what belongs to who landed."""
+    if commit.batch is None:
+        winner = result.landed_by if result.already_landed else commit.run_id
+        if commit.mark is not None and winner is not None:
+            _tidy_key(sink, commit.mark, winner, session)
+    elif result.already_landed:  # what others have set aside is for the one that landed to judge
+        _remove_of_batches(sink, commit, f"run = {literal(commit.run_id)} AND {BATCH} = {commit.batch}", session)
+    else:
+        tidy_batches(sink, commit, session, whole=whole)
+
+
+def tidy_batches(sink: Sink, landed: Commit, session: Session, *, whole: bool) -> None:
+    """Remove what tries of a batch had set aside that is not the one that landed.
+
+    A batch that was all there is has set aside anew what those before it had.
+    """
+    others = f"run <> {literal(landed.run_id)} AND {BATCH} {'<=' if whole else '='} {landed.batch}"
+    _remove_of_batches(sink, landed, others, session)
+
+
+def _tidy_key(sink: Sink, mark: Mark, landed_by: str, session: Session) -> None:
     table = sink.aside().target()
     runs = [run for run in _tries(table, aside_app_id(mark)) if run != landed_by] if table else []
     if table and runs:
         _remove(table, f"run IN ({', '.join(map(literal, runs))})", session)
 
 
-def tidy_batches(sink: Sink, pipeline: str, last: Last, *, session: Session) -> None:
-    """The same once a batch has landed, or a move of the position that took its number."""
+def _remove_of_batches(sink: Sink, commit: Commit, rows: str, session: Session) -> None:
     table = sink.aside().target()
     if table and any(column.name == BATCH for column in table.columns):
-        others = f"pipeline = {literal(pipeline)} AND run <> {literal(last.landed_by)}"
-        _remove(table, f"{others} AND {BATCH} {'<=' if last.whole else '='} {last.batch}", session)
-
-
-class Last(NamedTuple):
-    """The batch that landed last, and by which run."""
-
-    batch: int
-    landed_by: str
-    whole: bool  # it was all there is, so that what those before it had set aside is set aside anew
+        _remove(table, f"pipeline = {literal(commit.pipeline or '')} AND {rows}", session)
 
 
 def _remove(table: Table, rows: str, session: Session) -> None:

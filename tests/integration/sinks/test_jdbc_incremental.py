@@ -249,6 +249,25 @@ def test_what_the_copy_that_lost_had_set_aside_goes_with_it(
     assert [(row["run"], row["row"]) for row in stored(tmp_path / "aside")] == [(others[0], '{"id":3}')]
 
 
+def test_a_full_refresh_that_lost_leaves_what_earlier_batches_had_set_aside(
+    spark: SparkSession, tmp_path: Path, pg: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = Pipe(spark, tmp_path, pg)
+    parts: dict[str, Any] = {
+        "load": pg.sink(table="t", asidePath=str(tmp_path / "aside")),
+        "expect": [{"name": "large", "check": "id > 1", "onFailure": "setAside"}],
+    }
+    pipe.send(2)
+    pipe.run(**parts)
+    pipe.send()
+    meanwhile(monkeypatch, "before_commit", lambda: pipe.run(**parts))
+
+    with pytest.raises(TakenOverError):
+        pipe.run(**parts, asked={"full_refresh": True})
+
+    assert [(row["batch"], row["row"]) for row in stored(tmp_path / "aside")] == [(1, '{"id":1}')]
+
+
 # Changes of a feed
 
 
