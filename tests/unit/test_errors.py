@@ -68,9 +68,9 @@ from deltaworks.spark.landing import BrokenRuleError
 from deltaworks.spark.safety import UnsafeWritersError
 from deltaworks.spark.sinks.jdbc_load import ShortenedError
 from deltaworks.spark.sources.delta_follow import GapError, StartAheadError, StartLostError
-from deltaworks.spark.sources.files_avro import OtherTypeError
+from deltaworks.spark.sources.files_avro import OtherTypesError
 from deltaworks.spark.sources.files_new import ChangedError, ChangedMeanwhileError
-from deltaworks.spark.sources.files_read import NothingToReadError, OtherTypesError
+from deltaworks.spark.sources.files_read import NothingToReadError
 from deltaworks.spark.sources.incremental import NoPositionError
 from deltaworks.spark.sources.jdbc_cursor import KeysUnknownError, NullCursorsError
 from deltaworks.spark.unread import BadRecordError, HeaderError
@@ -160,8 +160,7 @@ def one_of_each(tmp_path: Path) -> list[DeltaworksError]:
         StartLostError("lake/orders", 3, "version 3 is gone", range(4, 8)),
         StartAheadError("lake/orders", 9, 7),
         CleanedUpError("lake/orders", instant("2001-01-01"), 3, instant("2002-01-01")),
-        OtherTypesError("in/*.parquet", "id is an int, and text"),
-        OtherTypeError("in/a.avro", "id", "int", "string"),
+        OtherTypesError("id is an int, and text"),
         NoRangeError("b is before a."),
         GivenUpError("lake/orders", "orders", REACHED),
         PastGoneError("lake/orders", "orders", 3, 5),

@@ -97,6 +97,11 @@ class Commit:
         """Whether it is all there is, in the place of all that had landed before."""
         return self.position is not None and self.position.start is None and self.why is None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is a batch that needs the rows of those before it; who moves a position has seen to them."""
+        return self.position is not None and self.position.start is not None and self.why is None
+
     def again(self) -> Commit:
         """The same commit, tried once more."""
         return replace(self, attempt=self.attempt + 1)

@@ -216,7 +216,7 @@ def test_columns_of_all_files_are_found_beside_partitions_too(spark: SparkSessio
 
 @pytest.mark.parametrize(
     ("kind", "told"),
-    [("parquet", r"do not have the same types .*INT.*STRING"), ("avro", r"Column 'n' is string in .*/1 .* and int in")],
+    [("parquet", r"do not agree on the types .*INT.*STRING"), ("avro", r"Column 'n' is string in .*/1 .* and int in")],
 )
 def test_a_column_that_is_not_of_one_type_needs_a_schema(
     spark: SparkSession, tmp_path: Path, kind: str, told: str

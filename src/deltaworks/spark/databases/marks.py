@@ -126,7 +126,7 @@ class Marks:
             return there
         if commit.position is not None and max(there.version, 0) != commit.mark.version - 1:
             return there
-        if goes_on(commit) and there.table_id and (made or there.table_id != table_id):
+        if commit.goes_on and there.table_id and (made or there.table_id != table_id):
             raise RecreatedError(self._place, commit.pipeline or "", there.version)
         self._put(commit.mark, commit, landed_at, _said(commit, table_id))
         return None
@@ -182,11 +182,6 @@ class MarksElsewhereError(RefusedError):
             hint=f"Write stagingSchema: {schema} under load.connectionParams; or copy the rows for this table from "
             "there.",
         )
-
-
-def goes_on(commit: Commit) -> bool:
-    """Whether it is a batch that needs the rows of those before it; who moves a position has seen to them."""
-    return commit.position is not None and commit.position.start is not None and commit.why is None
 
 
 def _said(commit: Commit, table_id: str) -> dict[str, Any]:

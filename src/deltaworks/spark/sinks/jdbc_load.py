@@ -17,7 +17,6 @@ from deltaworks.runs.record import new_run_id, now
 from deltaworks.runs.result import LoadResult
 from deltaworks.spark.batch import left
 from deltaworks.spark.databases.base import BrokenOffError, Relation
-from deltaworks.spark.databases.marks import goes_on
 from deltaworks.spark.keys import DuplicateKeysError, NullKeysError
 from deltaworks.spark.look import MOST_NAMED
 from deltaworks.spark.sinks.jdbc_steps import ROW, Steps
@@ -189,7 +188,7 @@ class JdbcLoad:
 
     def _mark(self, steps: Steps, commit: Commit) -> None:
         """Put the mark down, and keep others from dropping the table that it is for."""
-        if goes_on(commit):
+        if commit.goes_on:
             self.session.rows(f"SELECT 1 FROM {steps.target} WHERE 1 = 0")
         table_id = self.session.database.table_id(self.session, self.sink.relation())
         there = self.sink.marks(self.session).take(commit, now(), table_id, made=steps.there is None)

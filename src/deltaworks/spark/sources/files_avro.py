@@ -42,16 +42,13 @@ def merged(columns: StructType, files: Iterable[tuple[str, StructType]]) -> Stru
         for field in own:
             known = found.setdefault(field.name.lower(), field).dataType.simpleString()
             if known != field.dataType.simpleString():
-                raise OtherTypeError(file, field.name, field.dataType.simpleString(), known)
+                kind = field.dataType.simpleString()
+                raise OtherTypesError(f"Column {field.name!r} is {kind} in {file} and {known} in a file before it")
     return StructType(list(found.values()))
 
 
-class OtherTypeError(ConfigError):
+class OtherTypesError(ConfigError):
     """A column has not the same type in all files, and nobody said which one counts."""
 
-    def __init__(self, file: str, column: str, kind: str, other: str) -> None:
-        super().__init__(
-            f"Column {column!r} is {kind} in {file} and {other} in a file before it.",
-            hint="Give a schema, which says the type for all files.",
-        )
-        self.file, self.column = file, column
+    def __init__(self, said: str) -> None:
+        super().__init__(f"{said}.", hint="Give a schema, which says the type for all files.")

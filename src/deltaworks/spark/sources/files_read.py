@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deltaworks.errors import ConfigError
 from deltaworks.spark.connector import unless_said
 from deltaworks.spark.formats import TEXT, FileFormat
-from deltaworks.spark.sources.files_avro import columns_of_all
+from deltaworks.spark.sources.files_avro import OtherTypesError, columns_of_all
 from deltaworks.spark.sources.files_strict import BAD, strict
 
 if TYPE_CHECKING:
@@ -111,16 +111,6 @@ class NothingToReadError(ConfigError):
         )
 
 
-class OtherTypesError(ConfigError):
-    """A column has not the same type in all files, and nobody said which one counts."""
-
-    def __init__(self, place: str, said: str) -> None:
-        super().__init__(
-            f"The files at {place} do not have the same types for the same columns: {' '.join(said.split())}",
-            hint="Give a schema, which says the type for all files.",
-        )
-
-
 @contextmanager
 def _something_at(place: str) -> Iterator[None]:
     from py4j.protocol import Py4JJavaError
@@ -135,7 +125,8 @@ def _something_at(place: str) -> Iterator[None]:
     except Py4JJavaError as error:
         said = str(error.java_exception.getMessage())
         if "[CANNOT_MERGE_SCHEMAS]" in said:
-            raise OtherTypesError(place, said) from error
+            told = " ".join(said.split()).rstrip(".")
+            raise OtherTypesError(f"The files at {place} do not agree on the types of columns: {told}") from error
         if "No Avro files found" in said:
             raise NothingToReadError(place) from error
         raise

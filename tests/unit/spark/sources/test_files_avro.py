@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql.types import DataType, IntegerType, LongType, StringType, StructField, StructType
 
-from deltaworks.spark.sources.files_avro import OtherTypeError, merged
+from deltaworks.spark.sources.files_avro import OtherTypesError, merged
 
 
 def struct(**kinds: DataType) -> StructType:
@@ -27,7 +27,7 @@ def test_what_may_be_null_in_one_file_only_is_of_one_type() -> None:
 def test_a_column_of_another_type_is_told_by_its_file() -> None:
     files = [("a.avro", struct(id=LongType())), ("b.avro", struct(id=LongType(), N=StringType()))]
 
-    with pytest.raises(OtherTypeError) as caught:
+    with pytest.raises(OtherTypesError) as caught:
         merged(struct(n=IntegerType()), files)
 
     assert str(caught.value) == "Column 'N' is string in b.avro and int in a file before it."
