@@ -95,3 +95,22 @@ def test_rows_set_aside_have_a_mark_of_their_own(app_id: str, expected: Mark) ->
 
     assert (aside.mark, aside.run_id, aside.seen, aside.attempt) == (expected, "run-1", -1, 1)
     assert Commit(run_id="run-1").aside(None).mark is None
+
+
+@pytest.mark.parametrize(
+    ("start", "why", "goes_on", "anew"),
+    [(7, None, True, False), (None, None, False, True), (7, "asked", False, False), (None, "asked", False, False)],
+)
+def test_a_batch_goes_on_from_the_one_before_or_begins_anew_and_a_move_does_neither(
+    start: int | None, why: str | None, goes_on: bool, anew: bool
+) -> None:
+    commit = Commit(run_id="run-1", position=Position(source="shop", start=start, end=8), why=why)
+
+    assert (commit.goes_on, commit.anew) == (goes_on, anew)
+
+
+def test_rows_set_aside_go_to_any_table() -> None:
+    commit = Commit(run_id="run-1", pipeline="orders", mark=Mark("deltaworks/orders", 7), table="5f0c")
+
+    assert commit.aside(None).table is None
+    assert parsed(commit.to_json()) == Commit(run_id="run-1", pipeline="orders", table="5f0c")
